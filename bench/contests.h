@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the benchmark, and what they find out.
+// The parts of the benchmark and their findings.
 #pragma once
 
 #include <map>
@@ -13,22 +13,22 @@
 namespace stator::bench {
 
 struct Settings {
-  std::string self;    // this program, for the constant-answer server
-  std::string stator;  // the command
+  std::string self;    // path of this program, which also serves constant responses
+  std::string stator;  // path of the stator command
   WorkOptions work = {};
   Plan plan = {};
 };
 
 struct Findings {
   std::vector<Measurement> measurements;
-  std::map<std::string, double> facts;  // "start in memory, ms"
+  std::map<std::string, double> facts;  // by name, such as "start in memory, ms"
 
-  // The ratio of a contender in a contest; 0 where it was not measured.
+  // The ratio of a candidate in a contest, and its operations per second; 0 if it was not measured.
   double ratio(const std::string& contest, const std::string& contender, int threads) const;
   double rate(const std::string& contest, const std::string& contender, int threads) const;
 };
 
-// Each prints as it goes; false where something failed.
+// Each prints its results as it runs, and returns false if something failed.
 bool in_process(const Settings& settings, Findings& findings);
 bool over_http(const Settings& settings, Findings& findings);
 bool footprint(const Settings& settings, Findings& findings);
@@ -40,20 +40,20 @@ bool vectors(const Settings& settings, Findings& findings);
 bool over_postgres(const Settings& settings, Findings& findings);
 // The same for 10^4 items and each tenfold number up to that of the settings.
 bool postgres_growth(const Settings& settings, Findings& findings);
-// A recipe, compared with its reference implementation.
+// Recipes, each compared with its reference implementation.
 Result<void> feed_recipe();
 Result<void> semaphore_recipe();
 Result<void> toggle_recipe();
 Result<void> sensors_recipe();
-// The same load on endpoints that are there already.
+// The same load on running endpoints.
 bool compare(const Settings& settings, const std::vector<std::pair<std::string, std::string>>& urls,
              Findings& findings);
 
-// The budget that the project has set itself, each line with the figure of this run.
+// Prints the project's performance budget, each line with the figure of this run.
 void print_budget(const Findings& findings);
 bool write_json(const std::string& path, const Settings& settings, const Findings& findings);
 
-// Serves a constant on a free port until killed: the yardstick for HTTP.
+// Serves a constant response on a free port until killed: the baseline for HTTP.
 int serve_constant(int threads);
 
 }  // namespace stator::bench

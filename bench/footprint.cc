@@ -56,7 +56,7 @@ double median_start_ms(const Settings& settings, const std::vector<std::string>&
   return all[2];
 }
 
-// Microseconds of one operation of one thread; 0 where it is not to be measured.
+// The median latency of one operation by one thread, in microseconds; 0 if it was not measured.
 double cost_us(Client& client, Kind kind, const WorkOptions& work, const Plan& plan) {
   std::vector<Measurement> measured;
   const Contest contest{

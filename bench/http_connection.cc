@@ -19,7 +19,7 @@ constexpr std::string_view kLengthHeader = "\r\ncontent-length: ";
 constexpr std::string_view kLastChunk = "\r\n0\r\n\r\n";
 constexpr std::string_view kHeadEnd = "\r\n\r\n";
 
-// The length of the body that a head announces; absent where it comes in chunks.
+// The length of the body according to the headers; std::nullopt if the body is chunked.
 std::optional<std::size_t> body_length(std::string_view head) {
   const auto same = [](char a, char b) { return (a | 0x20) == (b | 0x20); };
   const auto found = std::ranges::search(head, kLengthHeader, same);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kept-alive connection that sends prepared requests and reads whole answers: little enough
-// work that the server, not the load, is what is measured.
+// HttpConnection: a persistent connection that sends prepared requests and reads complete
+// responses. It does little work, so that the benchmark measures the server and not the client.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace stator::bench {
 
-// "127.0.0.1:8000" of "http://127.0.0.1:8000".
+// Connects to 127.0.0.1 at the port of `url`.
 class HttpConnection {
  public:
   explicit HttpConnection(const std::string& url);
@@ -17,9 +17,9 @@ class HttpConnection {
   HttpConnection& operator=(const HttpConnection&) = delete;
   ~HttpConnection();
 
-  // False where no whole answer came.
+  // Returns false unless a complete response arrives.
   bool exchange(std::string_view request);
-  // Of the last answer.
+  // Of the last response.
   int status() const { return status_; }
   std::string_view body() const;
 
@@ -31,7 +31,7 @@ class HttpConnection {
   std::size_t length_ = 0;
 };
 
-// A POST of one operation as an SDK sends it; the signature is of the right form only.
+// A POST of one operation as an SDK sends it. The signature is well-formed but invalid.
 std::string dynamodb_request(std::string_view operation, std::string_view body);
 
 }  // namespace stator::bench

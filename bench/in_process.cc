@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations in process, compared with RocksDB alone.
+// Operations in process, compared with plain RocksDB.
 #include "bench/contests.h"
 #include "bench/raw_rocks.h"
 #include "stator/database.h"
@@ -11,7 +11,7 @@ bool in_process(const Settings& settings, Findings& findings) {
   const test::TempDir directory;
   const WorkOptions& work = settings.work;
   RawRocks raw(directory.path() / "raw");
-  // In another order than that of the keys, as hashed keys come.
+  // Writes in an order unrelated to the keys, as with hashed keys.
   for (uint64_t i = 0; i < work.items; ++i) {
     if (!raw.put(raw_order(i, work.items), work.filler, false)) return false;
   }

@@ -42,7 +42,7 @@ struct Worker {
     }
   }
 
-  // Arrivals as of many independent clients.
+  // Operations are due at random times, as from many independent clients.
   void run_open(const std::atomic<bool>& stop, double per_second, uint64_t seed) {
     std::mt19937_64 random(seed);
     std::exponential_distribution<double> gap(per_second);

@@ -25,16 +25,16 @@ struct Contender {
 struct Contest {
   std::string title;
   int threads = 1;
-  std::vector<Contender> contenders;  // the first one is what the others are compared with
-  // Open loop where not 0: operations a second that each contender is to take, at moments that
-  // do not depend on its answers. A latency then counts from the moment the operation was due.
+  std::vector<Contender> contenders;  // the first one is the baseline
+  // If not 0, open loop: operations per second offered to each candidate, at times independent of
+  // its responses. Latency then counts from the time when the operation was due.
   double offered_per_second = 0;
 };
 
 struct Plan {
-  int turns = 3;  // of each contender; the median counts
+  int turns = 3;  // of each candidate; the median counts
   std::chrono::milliseconds turn{1000};
-  std::string only;  // contests whose title holds this text
+  std::string only;  // runs only contests whose title contains it
 };
 
 // The median turn of one candidate.
@@ -46,11 +46,11 @@ struct Measurement {
   double p50_us = 0;
   double p99_us = 0;
   double p999_us = 0;
-  double ratio = 0;  // to the first contender's rate
+  double ratio = 0;  // of its rate to that of the first candidate
 };
 
-// Runs the contest and appends a measurement a contender but for those of which an operation
-// failed; then it is false. Contests that the plan leaves out add nothing.
+// Runs the contest and appends a measurement for each candidate. Omits candidates with a failed
+// operation, and then returns false. Contests that the plan excludes add nothing.
 bool run_contest(const Contest& contest, const Plan& plan, std::vector<Measurement>& results);
 
 }  // namespace stator::bench

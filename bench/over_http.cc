@@ -15,7 +15,7 @@
 namespace stator::bench {
 namespace {
 
-// Latency is measured at a load that leaves room: this part of what the server on disk can take.
+// Latency is measured below saturation, at this share of the rate of the server on disk.
 constexpr double kOfferedPart = 0.5;
 constexpr int kConnections[] = {1, 16, 64};
 
@@ -128,7 +128,7 @@ bool compare(const Settings& settings, const std::vector<std::pair<std::string, 
       for (const auto& [name, url] : urls) {
         contest.contenders.push_back({name, over_http(url, kind, settings.work)});
       }
-      // Not every endpoint has every operation.
+      // Failures are ignored: not every endpoint has every operation.
       run_contest(contest, settings.plan, findings.measurements);
     }
   }

@@ -17,7 +17,7 @@ std::string key_of(uint64_t number) {
 }  // namespace
 
 uint64_t raw_order(uint64_t i, uint64_t count) {
-  constexpr uint64_t kPrime = 2'654'435'761;  // no divisor of any count below it
+  constexpr uint64_t kPrime = 2'654'435'761;  // coprime to every smaller count
   return i * kPrime % count;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RocksDB by itself, as the yardstick: 20-byte keys, the same bloom filter and cache.
+// Plain RocksDB as the baseline: 20-byte keys, the same Bloom filter and cache.
 #pragma once
 
 #include <filesystem>
@@ -12,7 +12,7 @@ class DB;
 
 namespace stator::bench {
 
-// The numbers below `count` in an order that has nothing to do with theirs.
+// Number `i` of a permutation of the numbers below `count`, in an order unrelated to the numbers.
 uint64_t raw_order(uint64_t i, uint64_t count);
 
 class RawRocks {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator_recall: approximate searches of vectors, how many of the ten nearest they find and how
-// long they take. The graph alone next to hnswlib (if it was there when this was compiled), or a
-// Database with all that surrounds it. Prints CSV.
+// stator_recall: measures approximate vector searches: how many of the ten nearest vectors they
+// find, and how long they take. Searches only the graph, compared with hnswlib if it was available
+// at compile time, or a whole Database. Prints CSV.
 //
 // The vectors resemble embeddings: clusters in 32 directions, and some noise.
 #include <fmt/format.h>
@@ -61,7 +61,7 @@ class Embeddings {
     }
   }
 
-  // Of length one.
+  // Returns a vector of length 1.
   Vector next() {
     std::normal_distribution<float> component;
     Vector place = centers_[random_() % centers_.size()];
@@ -73,7 +73,7 @@ class Embeddings {
       for (std::size_t i = 0; i < dimensions_; ++i) vector[i] += place[axis] * direction[i];
     }
     const float length = std::sqrt(dot_product(vector, reinterpret_cast<char*>(vector.data())));
-    // Few digits, as texts of embeddings have.
+    // Few digits, like embeddings in text form.
     for (float& one : vector) one = std::round(one / length * 1e5F) / 1e5F;
     return vector;
   }
@@ -95,7 +95,7 @@ struct Data {
   std::size_t size() const { return all.size() / dimensions; }
   const float* at(std::size_t slot) const { return all.data() + slot * dimensions; }
 
-  // Those for which `passes` holds.
+  // Considers only slots for which `passes` returns true.
   std::vector<Slot> nearest_to(const Vector& query,
                                const std::function<bool(std::size_t)>& passes) const {
     std::vector<std::pair<float, Slot>> scores;
@@ -132,7 +132,7 @@ struct Outcome {
   double median_us = 0;
 };
 
-// `search` returns slots; the first ten count.
+// `search` returns up to ten slots.
 Outcome measure(const Data& data, const std::vector<std::vector<Slot>>& nearest,
                 const std::function<std::vector<Slot>(const Vector&)>& search) {
   std::size_t found = 0;
@@ -155,7 +155,7 @@ void print(const char* name, std::size_t width, const Outcome& result) {
   std::fflush(stdout);
 }
 
-// Bytes find the candidates, and floats compare twice as many as are wanted.
+// The byte codes find the candidates. The floats compare twice as many as are wanted.
 void graph_alone(const Data& data) {
   CompactVectors vectors(data.dimensions);
   HnswGraph graph;
@@ -271,7 +271,7 @@ Result<void> in_database(const Data& data) {
     STATOR_RETURN_IF_ERROR(put(database, data, slot));
   }
   std::fprintf(stderr, "items written\n");
-  // Items are written again while the graph is built.
+  // Items are rewritten while the graph is built.
   std::atomic<bool> stops = false;
   std::atomic<std::size_t> writes = 0;
   std::jthread writer([&] {

@@ -75,7 +75,7 @@ Result<void> measure(const char* who, examples::CountingClient& client, F round)
   return {};
 }
 
-// How long after its release a lock is another thread's, which asked 100 ms before.
+// Measures the time from a release until another thread, which has waited for 100 ms, has the lock.
 template <class Lock, class Release>
 Result<void> measure_handover(const char* who, Lock lock, Release release) {
   STATOR_RETURN_IF_ERROR(lock());

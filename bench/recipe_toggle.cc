@@ -43,7 +43,7 @@ Result<void> article_save(Client& client, const Event& event) {
   const auto saved = client.transact_write_items({.items = {update, article_put(log)}});
   if (saved) return {};
   if (saved.error().code != Code::kTransactionCanceled) return Failure(saved.error());
-  if (saved.error().detail->reasons.at(0).item) return {};  // it is late
+  if (saved.error().detail->reasons.at(0).item) return {};  // a late event
   TransactWriteItem first = article_put(article_item(event, "LATEST_SWITCH"));
   first.condition = "NOT (pk = :pk AND sk = :sk)";
   first.values = Values{{":pk", event.id}, {":sk", "LATEST_SWITCH"}};

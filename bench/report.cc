@@ -19,7 +19,7 @@ const Measurement* find(const Findings& findings, const std::string& contest,
   return nullptr;
 }
 
-// `reached` below 0: not measured in this run.
+// `reached`: 0 if this run did not measure it.
 void print_line(const char* what, double reached, const char* unit, bool at_least, double wanted) {
   if (reached <= 0) {
     std::printf("  %-58s not measured in this run\n", what);

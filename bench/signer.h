@@ -10,7 +10,7 @@ namespace stator::bench {
 inline constexpr std::string_view kAccessKey = "BENCH";
 inline constexpr std::string_view kSecretKey = "secret-of-the-benchmark";
 
-// A POST of one operation to `host`, signed now: good for 15 minutes.
+// A POST of one operation to `host`, signed now and valid for 15 minutes.
 std::string signed_request(std::string_view host, std::string_view operation,
                            std::string_view body);
 

@@ -18,7 +18,7 @@ namespace stator::bench {
 namespace {
 
 constexpr int64_t kDimensions = 1024;
-constexpr std::size_t kVectors = 20'000;  // 80 MB of floats, which no cache holds
+constexpr std::size_t kVectors = 20'000;  // 80 MB of floats, more than a CPU cache
 constexpr int64_t kTop = 10;
 
 using Vector = std::vector<float>;
@@ -26,7 +26,7 @@ using Vector = std::vector<float>;
 Vector random_vector(std::mt19937_64& random) {
   std::normal_distribution<float> component;
   Vector vector(kDimensions);
-  // Few digits, as texts of embeddings have.
+  // Few digits, like embeddings in text form.
   for (float& one : vector) one = std::round(component(random) * 1e4F) / 1e4F;
   return vector;
 }
@@ -59,7 +59,7 @@ Result<void> fill(Client& client, std::span<const float> vectors) {
   return {};
 }
 
-// The sums of the same instructions, and the greatest ten of them.
+// The same dot products, and the ten greatest of them.
 OperationFactory plain_loop(const Vector& vectors) {
   return [&vectors](int thread) -> Operation {
     return [&vectors, random = std::mt19937_64(static_cast<uint64_t>(thread))]() mutable {

@@ -157,7 +157,7 @@ bool run(Client& client, Kind kind, Numbers& numbers, const WorkOptions& options
                                  .item = item_of((first + i) % options.items, options.filler)});
       }
       const auto done = client.transact_write_items(request);
-      // Two transactions may meet at an item; the service answers so too.
+      // Two transactions can conflict at an item, as in DynamoDB.
       return done || done.error().code == Code::kTransactionCanceled;
     }
   }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every benchmark does: two tables, items of 1 KB, and six operations, in C++ and as HTTP.
+// The workload of the benchmarks: two tables, items of 1 KB, and six operations, in C++ and as
+// HTTP.
 //
-// "Bench" has one item a number; "Pages" has partitions of kPageItems items each.
+// "Bench" has one item per number; "Pages" has partitions of kPageItems items each.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +23,7 @@ struct WorkOptions {
   std::string filler = std::string(950, 'x');  // makes an item of about 1 KB
 };
 
-// Creates and fills both tables. Prints what failed.
+// Creates and fills both tables. Prints the error if that fails.
 bool fill(Client& client, const WorkOptions& options);
 
 enum class Kind { kGet, kPut, kUpdate, kQuery, kBatchWrite, kTransact };
@@ -32,7 +33,7 @@ inline constexpr Kind kKinds[] = {Kind::kGet,   Kind::kPut,        Kind::kUpdate
 const char* title_of(Kind kind);
 bool writes(Kind kind);
 
-// Numbers of items, another stream in each thread.
+// Random item numbers, a different sequence in each thread.
 class Numbers {
  public:
   Numbers(int thread, uint64_t items) : random_(static_cast<uint64_t>(thread) + 1), items_(items) {}
@@ -47,9 +48,9 @@ class Numbers {
 OperationFactory on_client(Client& client, Kind kind, const WorkOptions& options);
 // Adds 1 to one item, the same for every thread.
 OperationFactory count_on_client(Client& client);
-// Requests made as they go, on a connection a thread.
+// Creates each request just before sending it, on one connection per thread.
 OperationFactory over_http(const std::string& url, Kind kind, const WorkOptions& options);
-// The same GetItem requests again and again, signed beforehand.
+// Repeats the same GetItem requests, which are signed beforehand.
 OperationFactory signed_gets_over_http(const std::string& url, const WorkOptions& options);
 
 }  // namespace stator::bench

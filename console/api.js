@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the DynamoDB API on the server that this page came from.
+// Calls the DynamoDB API of the server that served this page.
 import {amzDate, makeSigner} from './sigv4.js';
 
 const STREAMS = ['ListStreams', 'DescribeStream', 'GetShardIterator', 'GetRecords'];
@@ -18,7 +18,7 @@ export class ApiError extends Error {
 let signer = null;
 let askForKey = null;  // returns a promise of {accessKey, secret}, or null if the user declines
 let asking = null;
-let declined = false;  // what repeats by itself must not ask again
+let declined = false;  // automatic requests must not ask again
 export const onKeyNeeded = (ask) => { askForKey = ask; };
 export const mayAskForKey = () => { declined = false; };
 export const signedInAs = () => signer?.accessKey ?? null;
@@ -30,7 +30,7 @@ export async function useKey(accessKey, secret) {
   signer = candidate;
 }
 
-// Whether the server injects faults, which it says in each response; null before the first one.
+// Whether the server injects faults, as each response reports; null before the first response.
 let testMode = null;
 let showTestMode = () => {};
 export const isTestMode = () => testMode;
@@ -78,7 +78,7 @@ async function page({method = 'GET', path, query = '', body}, by, signal) {
   return exchange({method, path, query, headers, body}, signal);
 }
 
-// Resolves to what `attempt(signer)` does. Asks for a key if the server requires a signature.
+// Resolves to the result of `attempt(signer)`. Asks for a key if the server requires a signature.
 async function withKey(attempt) {
   for (;;) {
     const used = signer;
@@ -106,9 +106,9 @@ export const put = async (path, body) => (await withKey((by) => page({method: 'P
 
 export const call = async (operation, input, options) => (await send(operation, input, options)).output;
 
-// ---- What several views need
+// ---- Shared by several views
 
-const described = new Map();  // by name, for a moment: {at, promise}
+const described = new Map();  // by name, reused for 2 s: {at, promise}
 
 export function describe(table, {fresh = false} = {}) {
   const known = described.get(table);
@@ -119,7 +119,7 @@ export function describe(table, {fresh = false} = {}) {
   return promise;
 }
 
-// Calls `work` on each element, some at a time.
+// Calls `work` on each element, `width` at a time.
 export async function inParallel(list, width, work) {
   let next = 0;
   await Promise.all(Array.from({length: Math.min(width, list.length)}, async () => {

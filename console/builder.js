@@ -28,7 +28,7 @@ export function makeBuilder(table, state, names, onRun) {
   let hash = [];
   let range = [];
   const rules = new Map();
-  let made = 0;  // rules, also those that were removed: numbers in labels are unique
+  let made = 0;  // number of rules, including removed ones, so that labels are unique
 
   function drawKeys() {
     const keys = sourceOf(table, source.value);

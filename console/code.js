@@ -12,7 +12,7 @@ const VALUES = ['ExpressionAttributeValues', 'ExclusiveStartKey'];  // members t
 
 function cli(operation, input, endpoint) {
   const lines = [`aws dynamodb ${snake(operation, '-')}`, `--endpoint-url ${shell(endpoint)}`, '--region us-east-1'];
-  // The CLI pages by itself unless told otherwise, and then takes Limit for the size of its pages.
+  // Otherwise, the CLI reads all pages and uses Limit as the page size.
   if (operation === 'Query' || operation === 'Scan') lines.push('--no-paginate');
   for (const [name, value] of Object.entries(input)) {
     const option = `--${snake(name, '-')}`;

@@ -54,7 +54,7 @@ const listOf = (text) => [...text.matchAll(/\s*(?:"((?:[^"]|"")*)"\s*(?=,|$)|([^
   .filter((found) => found[0] !== '' || found.index === 0)
   .map((found) => found[1]?.replaceAll('""', '"') ?? found[2].trim());
 
-// Hands out placeholders that resemble the names they stand for.
+// Creates placeholders that resemble the attribute names.
 class Placeholders {
   names = {};
   values = {};

@@ -13,8 +13,8 @@ export function columnsOf(items, keys) {
   return [...names].slice(0, COLUMNS_MAX);
 }
 
-// `keys`: [{name, role}], the first columns. Optional: `onOpen(item)` edits an item as a whole, `onSave(item,
-// name, value)` stores one attribute, `onSelect(items)` learns of the selection.
+// `keys`: [{name, role}], the first columns. Optional: `onOpen(item)` edits an item as a whole,
+// `onSave(item, name, value)` stores one attribute, `onSelect(items)` receives the selection.
 export function makeGrid({label, items, keys, onOpen, onSave, onSelect}) {
   const roles = new Map(keys.map(({name, role}) => [name, role]));
   const columns = columnsOf(items, keys.map(({name}) => name).filter((name) => items.some((i) => i[name] !== undefined)));

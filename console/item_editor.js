@@ -14,7 +14,8 @@ function absent(table) {
   return {ConditionExpression: 'attribute_not_exists(#k)', ExpressionAttributeNames: {'#k': table.KeySchema[0].AttributeName}};
 }
 
-// That the item still has the attributes that it had, as far as an expression may be long.
+// The condition that the attributes of the item are unchanged. Attributes beyond the limit of an
+// expression are not checked.
 function unchanged(table, old) {
   const names = {'#k': table.KeySchema[0].AttributeName};
   const values = {};
@@ -31,12 +32,12 @@ function unchanged(table, old) {
   return {ConditionExpression: terms.join(' AND '), ExpressionAttributeNames: names, ExpressionAttributeValues: values};
 }
 
-// A clearer text for the error `name`.
+// Replaces the message of an error with this name.
 export function explain(error, text, name = 'ConditionalCheckFailedException') {
   return error.name === name ? new Error(text) : error;
 }
 
-// The whole item, though an index or a projection may have returned a part of it.
+// Reads the whole item, because an index or a projection might have returned only a part of it.
 export async function readItem(table, item) {
   const {Item} = await call('GetItem', {TableName: table.TableName, Key: keyOf(table, item), ConsistentRead: true});
   if (!Item) throw new Error('the item no longer exists');
@@ -57,11 +58,11 @@ export async function saveAttribute(table, item, name, value) {
   }
 }
 
-// `mode`: 'edit' replaces the item, 'add' and 'duplicate' write one that must not exist, 'view' only
-// shows it. Resolves to the item that was written, or null.
+// `mode`: 'edit' replaces the item, 'add' and 'duplicate' write an item that must not exist, 'view'
+// only shows it. Resolves to the item that was written, or null.
 export function editItem(table, item, mode) {
   let plain = false;
-  let typed = item;  // what the types of plain JSON are taken from
+  let typed = item;  // the source of types for plain JSON
   const text = h('textarea', {rows: 18, spellcheck: 'false', 'aria-label': 'Item as JSON', readonly: mode === 'view', value: printItem(item, plain)});
   const note = h('p', {class: 'quiet'}, '');
   const buttons = [['DynamoDB JSON', false], ['Plain JSON', true]].map(([name, value]) =>

@@ -16,7 +16,7 @@ function serialize(items, format) {
   return {suffix: 'json', type: 'application/json', parts: [`[${items.map((i) => `\n  ${printJson(itemToPlain(i), '  ')}`).join(',')}\n]\n`]};
 }
 
-// `requestFrom(start)` builds the request for the page from there.
+// `requestFrom(start)` builds the request for the page after `start`.
 export function exportItems(table, selected, page, requestFrom) {
   const scope = select([...(selected.length ? [['selected', `Selected items (${selected.length})`]] : []),
     ['page', `This page (${page.length})`], ['all', 'All pages of this query']], selected.length ? 'selected' : 'page');
@@ -47,7 +47,7 @@ export function exportItems(table, selected, page, requestFrom) {
   }).finally(() => stop.abort());
 }
 
-// Resolves to whether items were written.
+// Resolves to true if items were written.
 export async function importItems(table) {
   const TableName = table.TableName;
   const types = new Map(table.AttributeDefinitions.map((a) => [a.AttributeName, a.AttributeType]));

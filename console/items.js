@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Items tab: builder, results, and what is done with them.
+// The Items tab: the builder, the results, and actions on items.
 import {batchWrite, send} from './api.js';
 import {makeBuilder} from './builder.js';
 import {LANGUAGES, showAs} from './code.js';
@@ -46,13 +46,13 @@ export function showItems(panel, table, query) {
 
   const address = (s, from) => href(['tables', name, 'items'],
     {q: JSON.stringify(s) === '{"op":"Scan"}' ? undefined : JSON.stringify(s), start: from && JSON.stringify(from)});
-  const clean = (s) => JSON.parse(JSON.stringify(s));  // without absent members
+  const clean = (s) => JSON.parse(JSON.stringify(s));  // without undefined members
   const earlier = () => history.state?.starts ?? [];
 
   const builder = makeBuilder(table, state, table.AttributeDefinitions.map((a) => a.AttributeName), (fixed) => run(builder.runButton, async () => {
     state = clean(fixed ?? builder.read());
     if (fixed) return go(address(state));
-    buildRequest(state, table);  // an invalid state does not reach the URL
+    buildRequest(state, table);  // throws before an invalid state reaches the URL
     start = undefined;
     go(address(state), {silent: true});
     return load();
@@ -158,7 +158,7 @@ export function showItems(panel, table, query) {
     await load();
   }
 
-  // Page by page, so that no more than a page is held.
+  // Deletes page by page, so that only one page is in memory.
   async function removeAll() {
     const stop = new AbortController();
     const progress = h('p', {role: 'status'});

@@ -8,7 +8,7 @@ import {showCreateTable, showTables} from './tables.js';
 
 const view = $('#view');
 
-// Shows what a view draws. `draw(root, parameters, query)` returns what ends it. Modules other than
+// Shows a view. `draw(root, parameters, query)` returns a function that ends it. Modules other than
 // that of the first view are loaded when they are needed.
 function page(section, title, load) {
   return (parameters, query) => {

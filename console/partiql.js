@@ -74,7 +74,7 @@ function makeEditor(value, known, onRun) {
   function color() {
     const parts = [];
     for (const {kind, text: t, at} of tokens(text.value)) {
-      // A token may be wrong in part.
+      // A token can be wrong in part.
       const begin = wrong ? Math.min(Math.max(wrong.at - at, 0), t.length) : 0;
       const end = wrong ? Math.min(Math.max(wrong.at + wrong.length - at, begin), t.length) : 0;
       const spanOf = (s, bad) => s && h('span', {class: `${kind}${bad ? ' wrong' : ''}`.replace(/^wrong(?! )/, '')}, s);
@@ -99,7 +99,7 @@ function makeEditor(value, known, onRun) {
     text.setAttribute('aria-activedescendant', options.children[i]?.id ?? '');
   }
 
-  // Shows the list under the caret, whose place is that of a mark in a copy of the text.
+  // Shows the list under the caret. A mark in a copy of the text has the position of the caret.
   function offer(list) {
     if (!list.list.length) return close();
     offered = list;
@@ -121,7 +121,7 @@ function makeEditor(value, known, onRun) {
   function insert(i) {
     const {text: inserted} = offered.list[i];
     const end = text.selectionEnd;
-    // Keeps the editor's own undo, unlike an assignment.
+    // Unlike an assignment, this keeps the editor's undo history.
     text.setSelectionRange(offered.from, /^"?/.exec(text.value.slice(end))[0] === '"' && inserted.endsWith('"') ? end + 1 : end);
     if (!document.execCommand('insertText', false, inserted)) text.setRangeText(inserted, offered.from, end, 'end');
     close();
@@ -135,7 +135,7 @@ function makeEditor(value, known, onRun) {
     const before = text.value.slice(0, text.selectionEnd);
     if (!complete || !/[\w$"]$|\b(from|into|update)\s$|\.$/i.test(before)) return close();
     const list = completions(text.value, text.selectionEnd, known);
-    // A word that is complete is not offered: Enter after it ends the line.
+    // A complete word is not offered, so that Enter ends the line.
     if (before.slice(list.from).toLowerCase() === list.list[0]?.text.toLowerCase()) return close();
     offer(list);
   }
@@ -211,8 +211,8 @@ export async function showPartiql(root, _, query) {
     } catch (error) { throw new Error(`parameters: ${error.message}`); }
   }
 
-  // `turn`: {request, from, page}, one page of a statement. An error is thrown only for further pages;
-  // others are marked.
+  // `turn`: {request, from, page}, one page of a statement. Throws errors; execute() marks those of
+  // the first page.
   async function load(turn) {
     const {output, ms} = await send('ExecuteStatement', {...turn.request, NextToken: turn.from});
     current = turn;
@@ -301,5 +301,5 @@ export async function showPartiql(root, _, query) {
   editor.text.setSelectionRange(editor.text.value.length, editor.text.value.length);
   await known.load();
   known.about(tableOf(editor.text.value));
-  // A statement of the URL is not run: a link must not be able to write.
+  // A statement in the URL is not run, so that a link cannot write.
 }

@@ -18,8 +18,8 @@ export function tokens(text) {
 
 const OPENING = {'(': ')', '[': ']', '{': '}', '<<': '>>'};
 
-// Where the fault of a refused statement is: {at, length}. The server reports positions of some
-// errors as line:column:length. For the others this finds what its message speaks of.
+// The position of the error in a refused statement: {at, length}. The server reports some positions
+// as line:column:length. Otherwise, finds the part of the statement that the message names.
 export function locate(text, message) {
   const whole = tokens(text);
   const parts = whole.filter(({kind}) => kind !== 'space' && kind !== 'comment');
@@ -86,7 +86,7 @@ function firstMisplaced(parts, text) {
 
 const quoteIfNeeded = (name) => (/^[A-Za-z_]\w*$/.test(name) && !KEYWORDS.includes(name.toUpperCase()) ? name : `"${name.replaceAll('"', '""')}"`);
 
-// The table that a statement reads or writes, as far as it is known.
+// The table that a statement reads or writes; empty if it is unknown.
 export function tableOf(text) {
   const parts = tokens(text).filter(({kind}) => kind !== 'space' && kind !== 'comment');
   const at = parts.findIndex((part) => /^(from|into|update)$/i.test(part.text));
@@ -106,13 +106,13 @@ export function editableTable(text) {
   return all || names ? tableOf(text) : '';
 }
 
-// What can be inserted at a position: {from, list: [{text, kind}]}. `known`: {tables: [name],
+// The completions at a position: {from, list: [{text, kind}]}. `known`: {tables: [name],
 // indexes(table), attributes(table)}.
 export function completions(text, at, known) {
   const before = text.slice(0, at);
   const current = /(?:"(?:[^"\n]|"")*|[\w$]+)$/.exec(before)?.[0] ?? '';
   const previous = tokens(before.slice(0, before.length - current.length)).filter(({kind}) => kind !== 'space' && kind !== 'comment');
-  // Within a string, or a comment, nothing is completed.
+  // Nothing is completed within a string or a comment.
   if (previous.some(({kind, text: t}) => kind === 'wrong' && t === "'") || /--[^\n]*$/.test(before)) return {from: at, list: []};
   const last = previous.at(-1)?.text ?? '';
   const prefix = current.replace(/^"/, '').toLowerCase();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Plots over time as SVG: lines, steps, bands and marks. The pointer, or the arrow keys, choose a
-// point in time, and the legend shows what holds there. The same values are in a table.
+// point in time, and the legend shows the values at that time. The same values are in a table.
 import {count, dataTable, h, newId} from './ui.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -33,7 +33,7 @@ export function niceTicks(low, high, wanted, base = 10) {
   const step = [1, 2, 2.5, 5, 10].find((n) => n * magnitude >= raw * 0.999) * magnitude;
   const ticks = [];
   const first = Math.floor(a / step + 1e-9);
-  for (let i = 0; i <= 2 * wanted + 2; i++) {  // values that are large and close together have fewer digits than steps
+  for (let i = 0; i <= 2 * wanted + 2; i++) {  // limited: a step can be too small for large values
     const tick = (first + i) * step;
     ticks.push(Number(tick.toPrecision(12)) * scale);
     if (tick >= b - step * 1e-9) break;
@@ -41,7 +41,8 @@ export function niceTicks(low, high, wanted, base = 10) {
   return ticks;
 }
 
-// Points in time from `from` to `to`, at most `wanted`, on round local times or, with `utc`, on UTC's.
+// Points in time from `from` to `to`, at most `wanted`, at round local times or, with `utc`, at
+// round UTC times.
 export function timeTicks(from, to, wanted, utc) {
   const step = STEPS.find((n) => (to - from) / n <= wanted) ?? STEPS.at(-1) * Math.ceil((to - from) / STEPS.at(-1) / wanted);
   const shift = utc ? 0 : new Date(from).getTimezoneOffset() * MINUTE;
@@ -91,10 +92,10 @@ function nearest(points, t) {
 //   format    the text of a value
 //   levels    texts of the values 0, 1, ... in place of numbers
 //   zero      the axis begins at 0; log: it is logarithmic; base: 1024 for bytes
-//   utc       times are UTC's, otherwise local
-//   at        the text of what holds at the time that is chosen, in place of the legend's values
-// `set({from, to, series, marks})` draws. A series is {name, points, step, dots, band}: `step` holds
-// each value until the next, `band` has [time, low, high]. Marks are [{name, kind, points}].
+//   utc       times are in UTC, otherwise local
+//   at        the text for the chosen time, in place of the time itself
+// `set({from, to, series, marks})` draws. A series is {name, points, step, dots, band}: `step`
+// holds each value until the next, `band` has [time, low, high]. Marks are [{name, kind, points}].
 export function plot({label, format = String, levels, zero = false, log = false, base = 10, utc = false, height = 220, at: textAt}) {
   let data = {from: 0, to: 1, series: [], marks: []};
   let chosen = null;  // a time
@@ -207,7 +208,7 @@ export function plot({label, format = String, levels, zero = false, log = false,
   };
   const textOf = (v) => (levels ? levels[v] : format(v));
 
-  // What holds at the time that is chosen, or at the end.
+  // Shows the values at the chosen time, or at the end.
   function showChosen() {
     const t = chosen ?? data.to;
     cursor.replaceChildren();

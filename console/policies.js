@@ -12,7 +12,7 @@ const EXAMPLE = `{
   ]
 }`;
 
-// Null if there is none.
+// Resolves to null if there is no policy.
 async function policyOf(ResourceArn) {
   try {
     return await call('GetResourcePolicy', {ResourceArn});

@@ -6,13 +6,13 @@ import {badge, button, count, dataTable, errorBox, field, formOf, h, input, plur
 
 const MERGED = 'MERGED#';
 const FORMER = 'FORMER#';
-const PAGE = 20;  // posts
-const USERS = 100;  // followers of a page
+const PAGE = 20;  // posts per page
+const USERS = 100;  // followers per page
 const AUTHORS_MAX = 5000;  // names read from the list of merged authors
-const FOLLOWED_MAX = 5000;  // names read of those whom a user follows
+const FOLLOWED_MAX = 5000;  // names read from the authors that a user follows
 const MERGED_MAX = 100;  // partitions merged into one feed
 const WIDTH = 4;  // partitions read at a time
-const SCANNED = 500;  // items of a page of the table
+const SCANNED = 500;  // items per page of the table
 const MAX_TICKS = 9223372036854775807n;  // the newest-first layout counts down from here
 
 // ---- Order and time
@@ -21,7 +21,7 @@ const numberParts = (text) => {
   const [whole, fraction = ''] = text.split('.');
   return [BigInt(whole), fraction];
 };
-// Whether the first of two range keys is the newer post's.
+// Whether the range key `a` is of a newer post than `b`.
 export function isNewer(a, b) {
   if (a.S !== undefined) return a.S > b.S;
   const [[x, xs], [y, ys]] = [numberParts(a.N), numberParts(b.N)];
@@ -41,7 +41,7 @@ export function timeOfPost(key) {
   return Number.isNaN(date.getTime()) ? '' : `${date.toISOString().slice(0, -5)}${fraction && `.${fraction}`}Z`;
 }
 
-// The next posts of partitions that are each in order, without repetitions: {posts, more}.
+// Merges the next posts of sorted partitions, without duplicates: {posts, more}.
 export function mergePosts(parts, rk, wanted) {
   const all = parts.flat().sort((a, b) => (isNewer(a[rk], b[rk]) ? -1 : isNewer(b[rk], a[rk]) ? 1 : 0));
   const posts = all.filter((item, i) => i === 0 || isNewer(all[i - 1][rk], item[rk]));
@@ -50,7 +50,7 @@ export function mergePosts(parts, rk, wanted) {
 
 // ---- Delivery
 
-// What an author's own item says about delivery: [text, kind].
+// The state of delivery in an author's own item: [text, kind].
 export function deliveryOf(item, now) {
   if (item.outbox === undefined) return item.spread?.S === 'merged' ? ['merged when read', 'good'] : ['delivered', 'good'];
   const claimed = numberIn(item, 'claim_until') > now;
@@ -128,7 +128,7 @@ export async function showFeeds(panel, table, {query, prefix, linkTo, remember})
   // ---- One feed
   const feed = h('div', {class: 'panel'});
 
-  // The names on the pages of a query, until there are enough: {names, more}.
+  // Up to `most` names from the pages of a query: {names, more}.
   async function namesIn(query, namesOf, most) {
     const names = [];
     let last;
@@ -140,7 +140,7 @@ export async function showFeeds(panel, table, {query, prefix, linkTo, remember})
     return {names: names.slice(0, most), more: Boolean(last) || names.length > most};
   }
 
-  // Whom a user follows, of those whose posts are merged when they are read: {names, more}.
+  // The followed authors of a user whose posts are merged when the feed is read: {names, more}.
   async function mergedFollowed(user, relations) {
     const authors = await namesIn({TableName, KeyConditionExpression: '#p = :p', ExpressionAttributeNames: {'#p': pk},
       ExpressionAttributeValues: {':p': {S: prefix + MERGED}}}, (item) => item.authors?.SS ?? [], AUTHORS_MAX);
@@ -152,7 +152,7 @@ export async function showFeeds(panel, table, {query, prefix, linkTo, remember})
     return {names: names.slice(0, MERGED_MAX), more: authors.more || followed.more || names.length > MERGED_MAX};
   }
 
-  // At least `wanted` posts of a partition after a range key, if there are so many.
+  // At least `wanted` posts of a partition after a range key, if that many exist.
   async function postsIn(partition, after, wanted) {
     const posts = [];
     let ExclusiveStartKey = after && {[pk]: {S: partition}, [rk]: after};

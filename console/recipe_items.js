@@ -5,7 +5,7 @@ import {call} from './api.js';
 // ---- Keys
 
 export const escapePart = (text) => text.replaceAll('%', '%25').replaceAll('#', '%23');
-// Null for a text that escapePart does not make.
+// Returns null for text that escapePart() cannot return.
 export function unescapePart(text) {
   if (/#|%(?!25|23)/.test(text)) return null;
   return text.replaceAll('%23', '#').replaceAll('%25', '%');
@@ -65,7 +65,7 @@ export async function queryAll(input, max, {signal} = {}) {
 
 export const KINDS = {sensors: 'Sensors', toggles: 'Toggles', locks: 'Locks', feeds: 'Feeds'};
 export const PREFIXES = {sensors: 'SENSOR#', toggles: 'TOGGLE#', locks: 'LOCK#', feeds: ''};
-const PROBED_MAX = 25;  // items of a table
+const PROBED_MAX = 25;  // items read per table
 
 export const isFollowers = (table) => {
   const {pk, sk} = keysOf(table);
@@ -89,7 +89,8 @@ function kindsOfItem(item, {pk, sk}) {
   return [];
 }
 
-// The recipes whose items a table has: [{kind, prefix}]. Its settings, its indexes and some of its items say so.
+// The recipes whose items a table contains: [{kind, prefix}], according to its settings, its
+// indexes and some of its items.
 export async function recipesOf(table) {
   const keys = keysOf(table);
   const TableName = table.TableName;

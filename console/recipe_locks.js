@@ -5,7 +5,7 @@ import {escapePart, keysOf, numberIn, textIn, unescapePart} from './recipe_items
 import {badge, button, checkbox, confirmDialog, count, dataTable, errorText, formOf, h, input, plural, poll, run, say, section} from './ui.js';
 
 const POLL_MS = 1000;
-const PAGE = 500;  // items of a page of the table
+const PAGE = 500;  // items per page of the table
 const BREAKS_MAX = 50;  // holders that one request removes
 const PERMITS_MAX = 1000;
 const LEASE_MAX_MS = 24 * 3600000;
@@ -13,7 +13,7 @@ const SORT = 'LOCK';
 
 // ---- Items
 
-// Entries of a kind, by their numbers: {id, number, beat, lease, since, renewed, user}.
+// Entries of a kind, sorted by number: {id, number, beat, lease, since, renewed, user}.
 function entriesOf(item, map, number) {
   return Object.keys(item).filter((name) => name.startsWith(map)).map((name) => {
     const id = name.slice(map.length);
@@ -26,7 +26,8 @@ function entriesOf(item, map, number) {
   }).sort((a, b) => a.number - b.number);
 }
 
-// A lock of an item: {key, name, permits, fence, broken, released, holders, waiters}. Null for another item.
+// The lock in an item: {key, name, permits, fence, broken, released, holders, waiters}. Null if the
+// item is not a lock.
 export function lockOf(item, {pk}, prefix) {
   const key = textIn(item, pk);
   const [permits, fence] = [numberIn(item, 'permits'), numberIn(item, 'fence')];
@@ -38,8 +39,8 @@ export function lockOf(item, {pk}, prefix) {
   };
 }
 
-// The UpdateItem that takes a lock from holders, as `stator lock break` does: it applies only if nobody
-// has come, gone or been taken from since the lock was read.
+// The UpdateItem that takes a lock from holders, as `stator lock break` does. It applies only if
+// the holders have not changed since the lock was read.
 export function breakRequest(TableName, {pk, sk}, lock, holders) {
   const names = {};
   const removed = [];
@@ -64,8 +65,9 @@ export function breakRequest(TableName, {pk, sk}, lock, holders) {
 // The time without a renewal after which an observer may take over: the lease, and a margin for clocks.
 export const takeoverAfter = (lease) => lease * 1.002 + 10;
 
-// The text of a lease. `seen.at` is when this page first saw the entry as it is, `seen.renewal` whether it
-// saw that renewal happen. Times are in ms; `wall` is compared with the holder's wall clock.
+// The text of a lease. `seen.at` is the time when this page first saw the entry in this state.
+// `seen.renewal` is true if the page observed that renewal. Times are in ms; `wall` is compared
+// with the holder's wall clock.
 export function leaseState(entry, seen, now, wall) {
   const unchanged = now - seen.at;
   if (unchanged >= takeoverAfter(entry.lease)) return {left: 0, text: 'expired', kind: 'bad'};
@@ -140,7 +142,7 @@ export async function showLocks(panel, table, {query, prefix, remember}) {
     facts.textContent = `${plural(locks.length, 'lock')}${cut ? ', more may follow' : ''}`;
   }
 
-  // The elements of a lock stay while its numbers change. So the focus stays too.
+  // Keeps the elements of a lock while only its numbers change, so that the focus stays.
   function cardOf(first) {
     let lock = first;
     let shape = '';
@@ -196,7 +198,7 @@ export async function showLocks(panel, table, {query, prefix, remember}) {
         summary.replaceChildren(badge(lock.holders.length ? `${lock.holders.length} of ${count(lock.permits)} held` : 'free', lock.holders.length ? 'busy' : 'good'),
           ` fence ${lock.fenceText}`, lock.broken === undefined ? '' : `, broken with fence ${lock.broken}`);
         takeAll.hidden = !lock.holders.length;
-        // Tables are made again only if somebody has come or gone.
+        // The tables are rebuilt only if holders or waiters were added or removed.
         const now = JSON.stringify([...lock.holders, ...lock.waiters].map((e) => [e.id, e.number, e.lease]));
         if (now !== shape) {
           shape = now;

@@ -20,10 +20,10 @@ const lengthOf = (span) => SPANS.find(([name]) => name === span)[2];
 
 // ---- Places
 
-// {city, building, floor, room, id} of keys of the layouts, or null.
+// Returns {city, building, floor, room, id} from the keys of either layout, or null.
 export function placeOf(city, path) {
   if (!city?.startsWith(CITY) || !path?.startsWith(LOCATION)) return null;
-  // Shards of a city after the first are named by a number.
+  // The keys of a city's further shards end with a number.
   const parts = [city.slice(CITY.length).split('#')[0], ...path.slice(LOCATION.length).split('#').slice(0, 4)].map(unescapePart);
   if (parts.length !== 5 || parts.includes(null)) return null;
   const [cityName, building, floor, room, id] = parts;
@@ -121,7 +121,7 @@ export function rollUpSeries(items, sk, period) {
     const unit = textIn(item, 'unit') ?? '';
     if (!byUnit.has(unit)) byUnit.set(unit, {points: [], band: []});
     const {points, band} = byUnit.get(unit);
-    // A sum that no number holds is not stored.
+    // A sum that does not fit into a number is not stored.
     const mean = item.sum ? Number(item.sum.N) / n : Number(item.last.N);
     points.push([at.ms, mean, n, item.min.N, item.max.N]);
     band.push([at.ms, Number(item.min.N), Number(item.max.N)]);
@@ -145,7 +145,7 @@ export async function showSensors(panel, table, {query, prefix, linkTo, remember
   const withoutDefaults = () => ({...state, span: state.span === 'day' ? '' : state.span});
   const keep = () => remember(withoutDefaults());
   let ends = () => {};
-  let turn = 0;  // of the sensor that is shown
+  let turn = 0;  // increases with each displayed sensor
 
   // ---- The tree
   let places = [];
@@ -228,7 +228,7 @@ export async function showSensors(panel, table, {query, prefix, linkTo, remember
     const from = h('input', {type: 'datetime-local', step: '1'});
     const result = h('span', {class: 'facts-line', role: 'status'});
     const problem = h('div', {});
-    // The time that was chosen; otherwise the end of it is that of the latest reading's day, or hour.
+    // The chosen start. By default, the range ends with the day or hour of the latest reading.
     const startOf = () => {
       const given = /^\d{4}-\d\d-\d\dT[\d:]{5,8}$/.test(state.from) ? Date.parse(`${state.from}Z`) : NaN;
       if (Number.isFinite(given)) return given;

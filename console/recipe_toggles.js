@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A toggle's timeline: what held at each time, and which events arrived late or more than once.
+// A toggle's timeline: its state at each time, and which events arrived late or more than once.
 import {call} from './api.js';
 import {plot, timeText} from './plot.js';
 import {escapePart, keysOf, queryAll, readSettings, textIn, timeOfKey, unescapePart} from './recipe_items.js';
@@ -8,8 +8,8 @@ import {shortText, typeOf} from './values.js';
 
 const LOG = 'LOG#';
 const TIME_END = LOG.length + 21;
-const EVENTS = 500;  // of a page
-const IDS = 500;  // items of a page of the table
+const EVENTS = 500;  // per page
+const IDS = 500;  // items per page of the table
 const LEVELS_MAX = 20;
 const RECORDS_MAX = 20000;  // of the stream
 const READS_MAX = 200;
@@ -25,8 +25,8 @@ export function eventsOf(items, sk) {
   }).filter(Boolean).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-// The keys of events that arrived after a later one. `arrivals` are keys in the order in which the
-// stream has them; what is not among them was there before. Null if that order is unknown.
+// The keys of events that arrived after a later one. `arrivals` are keys in the order of the
+// stream; all other events arrived earlier. Returns null if that order is unknown.
 export function lateOnes(events, arrivals) {
   if (!arrivals) return null;
   const arrived = new Set(arrivals);
@@ -38,20 +38,22 @@ export function lateOnes(events, arrivals) {
   return late;
 }
 
-// The keys of events whose id is in the log before, and of those at the time of another.
+// The keys of events with the id of an earlier event, and of events with the same time as the event
+// before.
 export function repeatedOnes(events) {
   const ids = new Set();
   const duplicates = new Set();
   const ties = new Set();
   events.forEach(({key, time, event}, i) => {
-    if (ids.has(event) && !event.startsWith('=')) duplicates.add(key);  // "=" begins ids that are made of a value
+    // "=" begins ids derived from values
+    if (ids.has(event) && !event.startsWith('=')) duplicates.add(key);
     ids.add(event);
     if (events[i - 1]?.time === time) ties.add(key);
   });
   return {duplicates, ties};
 }
 
-// How states are drawn: booleans and texts as levels, numbers as they are.
+// How states are drawn: booleans and strings as levels, numbers as they are.
 export function scaleOf(events) {
   const types = new Set(events.map(({state}) => typeOf(state)));
   if (types.size === 1 && types.has('N')) return {value: (state) => Number(state.N)};
@@ -63,7 +65,7 @@ export function scaleOf(events) {
 const stateText = (state) => (state.BOOL === undefined ? shortText(state, 200) : state.BOOL ? 'on' : 'off');
 
 // The keys of a toggle's log items in the order of their arrival, from the stream of the last day.
-// Null without a stream that has them, or if there is more than is read here.
+// Null if there is no such stream, or if it has more records than this page reads.
 async function arrivalsOf(table, {pk, sk}, partition) {
   if (!table.StreamSpecification?.StreamEnabled) return null;
   const StreamArn = table.LatestStreamArn;
@@ -180,7 +182,7 @@ export async function showToggles(panel, table, {query, prefix, linkTo, remember
     return levels ? {levels} : {format: (v) => String(Number(v.toPrecision(6)))};
   };
 
-  // What the table says about late events, and what it does not.
+  // Explains which late events are marked.
   function lateness(arrivals, problem) {
     if (settings.mode === 'gated') return h('p', {class: 'quiet'}, 'This table keeps only events that were newest when they arrived (mode gated). Late events leave nothing behind.');
     if (arrivals) return h('p', {class: 'quiet'}, 'Events that arrived late are marked if they arrived in the last day: the stream of the table knows the order of arrival. An event that was delivered again has no effect and leaves no trace.');

@@ -6,7 +6,7 @@ import {go, href} from './router.js';
 import {button, dataTable, errorText, field, formOf, h, input, plural, run, section, select} from './ui.js';
 
 const PAGE = 50;
-const WIDTH = 4;  // tables looked at at a time
+const WIDTH = 4;  // tables read at a time
 const WHAT = {
   sensors: 'Places, readings and roll-ups.', toggles: 'The latest of many events, and what held at any time.',
   locks: 'Holders, those who wait, and their leases.', feeds: 'Posts as their readers see them, followers and delivery.',
@@ -63,7 +63,8 @@ export async function showRecipes(root) {
   await load();
 }
 
-// A view of one table. `show(panel, table, {query, remember})` returns what ends it.
+// A view of one table. `show(panel, table, {query, prefix, linkTo, remember})` returns a function
+// that ends it.
 export async function showRecipe(root, {kind, table: name}, query) {
   const load = Object.hasOwn(VIEWS, kind) ? VIEWS[kind] : undefined;
   if (!load) return go('#/recipes', {replace: true});

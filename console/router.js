@@ -14,7 +14,7 @@ export function href(parts, query = {}) {
   return `#/${path}${text ? `?${text}` : ''}`;
 }
 
-// `state` is what the history keeps with the entry, in addition to the URL.
+// `state` is stored with the history entry, in addition to the URL.
 export function go(to, {replace = false, state = null, silent = false} = {}) {
   history[replace ? 'replaceState' : 'pushState'](state, '', to);
   if (!silent) render();
@@ -32,7 +32,7 @@ function match(parts, path) {
   return found;
 }
 
-// A view returns a function that ends what runs for it.
+// A view returns a function that stops its work.
 export function render() {
   const path = location.hash.replace(/^#\/?/, '').split('?')[0].split('/').map((part) => {
     try { return decodeURIComponent(part); } catch { return part; }
@@ -42,7 +42,7 @@ export function render() {
   for (const {parts, view} of routes) {
     const found = match(parts, path);
     if (found) {
-      const end = view(found, query());  // absent if the view went elsewhere
+      const end = view(found, query());  // undefined if the view redirected
       if (end) leave = end;
       return;
     }

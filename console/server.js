@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Server page: what the server did in the last hour, from the samples that it keeps.
+// The Server page: the activity of the server in the last hour, from the samples that it keeps.
 import {get} from './api.js';
 import {plot} from './plot.js';
 import {go, href} from './router.js';
@@ -105,7 +105,7 @@ export async function showServer(root, _, query) {
   const perSecond = (sample, n) => n * 1000 / sample.length_ms;
   const bucketsOf = (sample, name) => (name === ALL ? Object.values(sample.operations).reduce(addTo, []) : sample.operations[name] ?? []);
 
-  // The most frequent names have a series each, the others one together.
+  // A series for each of the most frequent names, and one for all others.
   function byName(bins, countsOf) {
     const totals = {};
     for (const bin of bins) for (const [name, n] of Object.entries(countsOf(bin))) totals[name] = (totals[name] ?? 0) + n;
@@ -192,7 +192,7 @@ export async function showServer(root, _, query) {
     try {
       const next = await get('/metrics/history', `after=${samples.at(-1)?.number ?? 0}`);
       const {samples: more, ...rest} = next;
-      if (history && history.started_ms !== rest.started_ms) {  // another run of the server
+      if (history && history.started_ms !== rest.started_ms) {  // the server was restarted
         samples = [];
         history = null;
         return await load();

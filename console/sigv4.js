@@ -15,7 +15,7 @@ export async function sha256(text) {
   return hex(await crypto.subtle.digest('SHA-256', bytes(text)));
 }
 
-// Whether this page can sign: browsers offer WebCrypto on https and on this machine only.
+// Whether this page can sign: browsers offer WebCrypto only on https and on this machine.
 export const canSign = () => globalThis.crypto?.subtle !== undefined;
 
 export async function makeSigner(accessKey, secret, region = 'us-east-1', service = 'dynamodb') {

@@ -9,7 +9,8 @@ const SHOWN_MAX = 200;
 const POLL_MS = 700;
 const SHARDS_MS = 15000;
 const HOUR_S = 3600;
-const STARTS = {__proto__: null, start: 'TRIM_HORIZON', hour: 'AT_TIMESTAMP'};  // by the address; any other: LATEST
+// by the value in the URL; others: LATEST
+const STARTS = {__proto__: null, start: 'TRIM_HORIZON', hour: 'AT_TIMESTAMP'};
 const KINDS = {INSERT: ['added', 'good'], MODIFY: ['changed', 'busy'], REMOVE: ['removed', 'bad']};
 
 // The attributes in which two images differ: [{name, before, after}].
@@ -45,12 +46,12 @@ export function showStream(panel, table, query) {
   // By id: {iterator, type, last}. The iterator is null if the shard has been read to its end; `last` is the
   // sequence number of the last record that was read.
   const shards = new Map();
-  let looked = false;  // at all shards, since the position was chosen
+  let looked = false;  // whether all shards were listed since the position was chosen
   let paused = false;
   let total = 0;
   let from = STARTS[query.get('from')] ?? 'LATEST';
   let since = Date.now() / 1000 - HOUR_S;
-  let epoch = 0;  // of the position from which is read
+  let epoch = 0;  // increases with each new start position
   let nextLook = 0;
   let reading = false;
   const list = h('ul', {class: 'changes'});
@@ -71,8 +72,7 @@ export function showStream(panel, table, query) {
     nothing.hidden = list.childElementCount > 0;
   };
 
-  // Opens shards that are not known. Those that appear later begin after the first look, so all of
-  // their records are new.
+  // Opens new shards. Shards that appear after the first call contain only new records.
   async function look(mine) {
     let last;
     do {
@@ -108,7 +108,7 @@ export function showStream(panel, table, query) {
           if (mine !== epoch) return;
           shard.iterator = page.NextShardIterator ?? null;
           shard.last = page.Records.at(-1)?.dynamodb.SequenceNumber ?? shard.last;
-          if (!page.NextShardIterator) nextLook = 0;  // its successors have begun
+          if (!page.NextShardIterator) nextLook = 0;  // it has successors
           records.push(...page.Records);
         } catch (error) {
           failure = error;  // records of other shards are shown nevertheless

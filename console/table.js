@@ -105,7 +105,7 @@ async function showOverview(panel, first) {
     }), field('Billing', billing), capacity.element, h('div', {class: 'actions start'}, save)));
   }
 
-  // One request changes one of the two.
+  // A request can change only one of the two.
   function storageSection(table) {
     const {TableClass: current = 'STANDARD'} = table.TableClassSummary ?? {};
     const kind = tableClass(current);

@@ -3,13 +3,13 @@
 import {call} from './api.js';
 import {button, checkbox, field, h, input, section, select} from './ui.js';
 
-const KEY_ATTRIBUTES_MAX = 4;  // of a global index: as many for each of the two keys
+const KEY_ATTRIBUTES_MAX = 4;  // for each of the two keys of a global index
 const FILTERS_MAX = 18;  // of a vector index
 const TYPES = [['S', 'String'], ['N', 'Number'], ['B', 'Binary']];
 export const VIEWS = [['', 'Off'], ['NEW_AND_OLD_IMAGES', 'New and old images'], ['NEW_IMAGE', 'New image'],
   ['OLD_IMAGE', 'Old image'], ['KEYS_ONLY', 'Keys only']];
 
-// The names in a text that separates them by commas.
+// The names in a comma-separated text.
 export const names = (text) => text.split(',').map((name) => name.trim()).filter(Boolean);
 
 export function wholeNumber(text, what) {
@@ -80,7 +80,7 @@ export function capacityFields(prefix = '') {
   };
 }
 
-// What an index has of its items. read() returns a Projection.
+// The projection of an index. read() returns a Projection.
 function projectionFields() {
   const type = select([['ALL', 'All attributes'], ['KEYS_ONLY', 'Keys only'], ['INCLUDE', 'Keys and these attributes']], 'ALL');
   const included = input('', {placeholder: 'name, year'});
@@ -95,7 +95,7 @@ function projectionFields() {
   };
 }
 
-// The fields of one index. `local`: fixes the kind; `provisioned()`: whether capacity is asked for.
+// The fields of one index. `local`: a local index; `provisioned()`: whether to show the capacity.
 export function indexFields({local, provisioned}) {
   const name = input('', {'data-test': 'index-name'});
   const hash = attributeList('Partition key', 'Add an attribute to the partition key', KEY_ATTRIBUTES_MAX, {required: true});
@@ -200,7 +200,7 @@ export function tableForm({creation = false} = {}) {
       h('div', {class: 'pair'}, field('Table class', storage)), encryption.element, recovery, protection)),
     focus: () => name.focus(),
     name,
-    // The request, and what sets what CreateTable cannot.
+    // Returns {request, after}. after() applies the settings that CreateTable cannot set.
     read() {
       const attributes = new Map();
       const partition = hash.read();

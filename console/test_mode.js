@@ -28,7 +28,7 @@ function milliseconds(text) {
   return list.length === 1 ? list[0] : list;
 }
 const options = (list) => ({control: (value) => select(list, value ?? list[0][0])});
-// By member: its label, the hint, how a text becomes a value.
+// By member: its label, its hint, and its control or the function that parses its text.
 const MEMBERS = {
   tables: {label: 'Tables', hint: 'Names, separated by commas. Empty: all tables', parse: names},
   ms: {label: 'Milliseconds', hint: 'A delay can have two, such as 50, 200: a random time between them', parse: milliseconds},
@@ -142,7 +142,7 @@ export async function showTestMode(root) {
       say('The rules are deleted.');
     }
   }
-  // Without a number: a new rule.
+  // Adds a rule if `i` is not given.
   async function edit(i = rules.length) {
     const displayed = rules;
     const fields = ruleFields(displayed[i]);

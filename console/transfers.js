@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups and restores, exports to and imports from buckets: of one table, and of all.
+// Backups and restores, exports to and imports from buckets: for one table and for all.
 import {call, inParallel} from './api.js';
 import {recoveryOf} from './tables.js';
 import {go, href} from './router.js';
@@ -11,8 +11,8 @@ const POLL_MS = 1000;
 const PAGE = 25;
 const tableOfArn = (arn) => /:table\/([^/]+)/.exec(arn ?? '')?.[1] ?? '';
 
-// A list that is read again every second. `read(limit)` returns {rows, more}; a row is an array of
-// cells and `key`, a text that changes when the row does.
+// A list that is read again every second. `read(limit)` returns {rows, more}; a row is {cells,
+// key}, and `key` changes when the row does.
 function liveList(title, columns, empty, read, actions = []) {
   const body = h('div', {class: 'stack'});
   const more = button('Load more', () => { limit += PAGE; return update(); }, {hidden: true});
@@ -46,7 +46,7 @@ async function show(root, lists) {
   return poll(() => Promise.all(lists.map((list) => list.update())), POLL_MS);
 }
 
-// Follows pages of a List operation until `limit` elements are there.
+// Follows pages of a List operation until `limit` elements are read.
 async function listUpTo(limit, readPage) {
   const list = [];
   let last;
@@ -118,10 +118,10 @@ function backupsList(TableName, actions, changed) {
   }, actions);
 }
 
-// Local time as <input type="datetime-local"> has it, with milliseconds.
+// Local time in the form of <input type="datetime-local">, with milliseconds.
 const localTime = (date) => new Date(date.getTime() - date.getTimezoneOffset() * 60000).toISOString().slice(0, -1);
 
-// What a datetime-local field contains, in seconds since 1970.
+// The value of a datetime-local field, in seconds since 1970.
 function secondsOf(control, what) {
   const ms = new Date(control.value).getTime();
   if (!control.value || Number.isNaN(ms)) throw new Error(`${what}: enter a date and a time`);

@@ -40,7 +40,7 @@ export const units = (capacity) => {
 
 // ---- Form parts
 
-// A labeled control. The control may be a group of several; then `for` names none.
+// A labeled control. If the control is a group of several, the label has no `for`.
 export function field(label, control, hint) {
   const labelable = control.matches('input, select, textarea');
   const hintId = hint ? newId('hint') : undefined;
@@ -136,7 +136,7 @@ export async function run(control, action, onError = (error) => say(errorText(er
 // ---- Dialogs
 
 // Opens a modal dialog. `accept` runs on submit; the dialog stays open with the error if it throws.
-// Resolves to what `accept` returned, or to null if the dialog was closed.
+// Resolves to the result of `accept` (true if it has none), or to null if the dialog was closed.
 export function dialog({title, body, accept, acceptText = 'OK', danger = false, wide = false, cancelText = 'Cancel', ready}) {
   return new Promise((resolve) => {
     const titleId = newId('title');

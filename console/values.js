@@ -139,7 +139,7 @@ function jsonNumber(text) {
     rest.replace(/^\.(?=$|[eE])/, '');
 }
 
-// A value of plain JSON as a DynamoDB value. Where `like` is a set or binary, so is the result, so
+// A value of plain JSON as a DynamoDB value. If `like` is a set or binary, the result is too, so
 // that an item that was read as plain JSON keeps its types.
 export function fromPlain(plain, like) {
   const type = like ? typeOf(like) : '';
@@ -211,7 +211,7 @@ export function looksTyped(item) {
   return values.length > 0;
 }
 
-// One line that a person reads, without its type.
+// One line of readable text, without the type.
 export function shortText(value, max = 200) {
   const type = typeOf(value);
   const inner = value[type];
@@ -225,7 +225,7 @@ export function shortText(value, max = 200) {
   }
 }
 
-// A scalar from what a person typed.
+// A scalar from typed text.
 export function scalarFromText(type, text) {
   switch (type) {
     case 'N':
@@ -273,7 +273,7 @@ export function csvRow(item, columns) {
   }).join(',') + '\r\n';
 }
 
-// Rows of cells; a cell is text, or undefined where it is empty and not quoted.
+// Rows of cells; a cell is text, or undefined if it is empty and not quoted.
 export function parseCsv(text) {
   const rows = [];
   let row = [];

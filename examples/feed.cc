@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The users are the characters of Les Misérables, who follow those they appear with. Eight threads
-// post for all 77, two workers deliver concurrently, and a reader pages through a growing feed. At
-// the end, each feed must contain the posts of its user and of followed authors, each once, newest
-// first and each author's in order. A retracted post must be absent from all feeds.
+// The users are the characters of Les Misérables, who follow the characters they appear with. Eight
+// threads post for all 77, two workers deliver concurrently, and a reader pages through a growing
+// feed. At the end, each feed must contain the posts of its user and of followed authors, each
+// once, newest first and each author's in order. A retracted post must be absent from all feeds.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ struct Graph {
   std::vector<std::pair<std::size_t, std::size_t>> follows;  // who, whom
 };
 
-// What stands after `key` from `from` on: a name in quotes, or digits.
+// The value after the next `key` at or after `from`: a name without quotes, or digits. Advances
+// `from`.
 std::string_view value_after(std::string_view text, std::string_view key, std::size_t& from) {
   from = text.find(key, from);
   if (from == std::string_view::npos) return {};
@@ -35,7 +36,7 @@ std::string_view value_after(std::string_view text, std::string_view key, std::s
   return text.substr(from, end - from);
 }
 
-// The file is machine-made: {"nodes":[{"name":"…",…}…],"links":[{"source":1,"target":0,…}…]}.
+// The file is generated: {"nodes":[{"name":"…",…}…],"links":[{"source":1,"target":0,…}…]}.
 Result<Graph> read_graph(const Arguments& arguments) {
   STATOR_ASSIGN_OR_RETURN(const std::string text, read_file(arguments, "miserables.json"));
   Graph graph;
@@ -93,7 +94,7 @@ void post_for(const Feed& feed, const Graph& graph, std::size_t poster, Outcome&
       if (!own) return outcome.note(own.error());
       const bool shown =
           std::ranges::any_of(own->items, [&](const Post& seen) { return seen.id == done->id; });
-      // Others' posts may be newer by now, in a feed that follows many.
+      // In a feed that follows many authors, newer posts of others can fill the page.
       if (!shown && own->next.empty()) {
         return outcome.note({.code = Code::kConflict, .message = "wrong: one's own post is late"});
       }
@@ -112,7 +113,7 @@ Result<std::vector<Post>> read_all(const Feed& feed, const std::string& user, in
   return posts;
 }
 
-// While posts arrive, pages must neither repeat a post nor go back in time.
+// While posts arrive, pages must neither repeat nor misorder posts.
 void read_on(const Feed& feed, const std::string& user, const std::stop_token& stop,
              Outcome& outcome) {
   while (!stop.stop_requested()) {

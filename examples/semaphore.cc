@@ -57,7 +57,7 @@ bool is_whole(const std::vector<int64_t>& parts) {
          (parts.size() == kParts && std::ranges::count(parts, parts.front()) == kParts);
 }
 
-// Purge, then rebuild: what must not happen twice at once.
+// Purges, then rebuilds. Must not run twice concurrently.
 Result<void> rebuild(Client& client, const std::string& table, const Lease& lease) {
   STATOR_ASSIGN_OR_RETURN(const std::vector<int64_t> before, read_parts(client, table));
   STATOR_RETURN_IF_ERROR(expect(is_whole(before), "the record is mixed: two were at it at once"));
@@ -85,7 +85,7 @@ Result<void> rebuild(Client& client, const std::string& table, const Lease& leas
   return {};
 }
 
-// One of the sixteen.
+// The work of one process.
 Result<void> work(CountingClient& client, const std::string& table) {
   Semaphore locks(client, lock_options(table));
   for (int round = 0; round < kRounds; ++round) {
@@ -107,7 +107,7 @@ Result<void> work(CountingClient& client, const std::string& table) {
   return {};
 }
 
-// Sixteen times this program, as workers on the endpoint; false where one failed.
+// Runs this program sixteen times, as workers on the endpoint. Returns false if a worker failed.
 Result<bool> run_workers(const std::string& self, const std::string& endpoint,
                          const std::string& table) {
   std::vector<pid_t> workers;
@@ -138,7 +138,7 @@ int64_t number_of(const Item& item, std::string_view name) {
   return number != nullptr ? number->to_int64().value_or(-1) : -1;
 }
 
-// What the processes left in the table.
+// Checks the items that the processes left in the table.
 Result<void> check_outcome(Client& client, const std::string& table) {
   int64_t runs = 0;
   int64_t last_fence = 0;
@@ -200,7 +200,7 @@ Result<void> purge_and_rebuild(CountingClient& client, const Arguments& argument
 }  // namespace
 }  // namespace stator::examples
 
-// Processes share an endpoint: without one, the program starts a server on --data or --memory.
+// The processes share an endpoint. Without one, the program starts a server on --data or --memory.
 int main(int argc, char** argv) {
   using namespace stator::examples;
   constexpr const char* kUsage =

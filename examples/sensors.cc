@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A year of weather at Seattle, hour by hour: three sensors in one room, 8,759 readings each, in
-// both layouts. A month is recorded twice, as a redelivery would. In the end every reading must be
-// there once, in order, and the sensors must be found at each precision of their place.
+// both layouts. A month is recorded twice, as by a redelivery. At the end, every reading must be
+// stored once, in order, and each prefix of the location must find the sensors.
 #include <fmt/format.h>
 
 #include <array>
@@ -39,7 +39,7 @@ Result<std::vector<Reading>> read_year(const Arguments& arguments, const Instrum
 }
 
 Result<void> check_places(const SensorRegistry& sensors) {
-  // Neighbours whose names would mislead a careless prefix.
+  // A floor whose name begins with the name of the sensors' floor.
   STATOR_RETURN_IF_ERROR(sensors.add(
       {.id = {"elsewhere"},
        .location = {.city = "Seattle", .building = "Airport", .floor = "10", .room = "Station"}}));

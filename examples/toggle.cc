@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rain in two cities: for each day of four years one event says whether it rained. The events are
-// delivered ten thousand times, shuffled, duplicated and hence late, to four consumers at once. In
-// the end each toggle must say what the last day said, its log must have each day once, and the
-// state as of any day must be that day's.
+// Rain in two cities: for each day of four years, one event records whether it rained. Ten thousand
+// deliveries, shuffled and with duplicates, go to four concurrent consumers. At the end, each
+// toggle must have the state of the last day, and its log must contain each day once. The state as
+// of any day must be the state of that day.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,7 +44,7 @@ Result<std::vector<Event>> read_events(const Arguments& arguments) {
   return events;
 }
 
-// Every event once, and then any of them again, in no order.
+// Every event once, and random repetitions, in random order.
 std::vector<const Event*> deliveries_of(const std::vector<Event>& events) {
   std::mt19937 random(kSeed);
   std::vector<const Event*> deliveries;

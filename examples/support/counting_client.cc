@@ -148,7 +148,7 @@ Result<PageResult> CountingClient::scan(const ScanRequest& request) {
   return result;
 }
 
-// Its capacity is bytes, not units.
+// The capacity of a search is in bytes, not in units.
 Result<SearchVectorsResult> CountingClient::search_vectors(const SearchVectorsRequest& request) {
   count("SearchVectors", 0, 0);
   return inner_.search_vectors(request);
@@ -223,7 +223,7 @@ Result<GetRecordsResult> CountingClient::get_records(const GetRecordsRequest& re
   return inner_.get_records(request);
 }
 
-// What it cost in units is in the answer's JSON, if it was asked for.
+// Counts no units: they are only in the JSON of the response, if requested.
 Result<std::string> CountingClient::call(std::string_view operation, std::string_view json) {
   count(std::string(operation).c_str(), 0, 0);
   return inner_.call(operation, json);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// CountingClient: another client, and what it cost in requests and capacity units.
+// CountingClient: a client that counts the requests and capacity units of another client.
 //
-// Asks for ReturnConsumedCapacity on each request.
-// Thread safety: as Client. Lifetime: borrows the other client.
+// Sets ReturnConsumedCapacity on requests that consume units.
+// Thread safety: as Client.
+// Lifetime: borrows the other client.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Cost {
   int64_t requests = 0;
   double read_units = 0;
   double write_units = 0;
-  // Writes whose condition failed: the service charges them, but does not say how much.
+  // Writes whose condition failed: DynamoDB charges for them, but does not report how much.
   int64_t refused = 0;
   std::map<std::string, int64_t> by_operation = {};
 

@@ -42,7 +42,7 @@ struct ErrorDetail {
   std::vector<ThrottlingReason> throttling_reasons = {};  // of a throttled request
 };
 
-struct Capacity {  // units; `read` and `write` are set if the service reports them separately
+struct Capacity {  // units; `read` and `write` are set if the endpoint reports them separately
   double units = 0;
   std::optional<double> read = {};
   std::optional<double> write = {};

@@ -5,7 +5,8 @@
 // Code written for Client also runs on HttpClient and against Amazon DynamoDB.
 // Thread safety: as Client. After fork(), item reads and writes fail in the child, and the child
 // must not destroy the Database.
-// Lifetime: the destructor waits for writes in progress; their callbacks must not use it then.
+// Lifetime: the destructor waits for writes in progress. Their callbacks must not use a Database
+// that is being destroyed.
 // Durability: every acknowledged write is as durable as DatabaseOptions::durability states, or as
 // PostgreSQL's synchronous_commit. Writes are atomic.
 #pragma once
@@ -44,18 +45,19 @@ struct DatabaseOptions {
   // Size limit of the cache of blocks read from the directory. 0: one eighth of the memory that
   // the process may use, at least 64 MB and at most 8 GB.
   std::size_t cache_bytes = 0;
-  // Size limit of the vectors that are kept in memory because they are searched often: about one
-  // byte for each component, and 100 for each vector. 0: as above. Not in PostgreSQL.
+  // Size limit of the vectors that are kept in memory because they are searched often. A vector
+  // takes about 100 bytes, and one for each component. 0: the default of `cache_bytes`. Not used
+  // in PostgreSQL.
   std::size_t vector_cache_bytes = 0;
-  // A partition of a vector index that has this many vectors in this memory, and is searched often,
-  // gets a graph, which a thread builds. Then a search returns most of the nearest vectors, unless
-  // the request is `exact`: about 99 % of them if they resemble embeddings. Fewer with kDotProduct
-  // if their lengths differ. 0: never.
+  // A thread builds a graph for a partition of a vector index that has at least this many vectors
+  // in this memory and is searched often. Searches then return most of the nearest vectors: about
+  // 99% if they resemble embeddings, fewer with kDotProduct if their lengths differ. Requests with
+  // `exact` compare all vectors. 0: never.
   std::size_t approximate_search_rows = 50'000;
   // Imports and exports use each subdirectory of this directory as an S3 bucket. Empty: imports
   // and exports are unavailable.
   std::filesystem::path buckets = {};
-  // Injects faults for the tests of an application: rules in JSON, see docs/testing.md. "{}" has no
+  // Injects faults for the tests of an application: rules in JSON, see docs/testing.md. "{}": no
   // rules yet. Absent: off.
   std::optional<std::string> test_mode = {};
 };

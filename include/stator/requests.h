@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Typed requests of the DynamoDB API, version 2012-08-10.
 //
-// Members have the API's names in snake case, without what the struct's name implies (TableName is
+// Members have the API's names in snake case, without parts that the context implies (TableName is
 // `table`, ConditionExpression is `condition`). A member with its default value is an omitted
 // parameter. DynamoDB's limits and rules apply. The client or server that executes a request checks
 // them; a violation is Code::kValidation with DynamoDB's message.
@@ -85,14 +85,13 @@ struct SearchSchemaElement {
   bool operator==(const SearchSchemaElement&) const = default;
 };
 
-// An index of the items whose attribute `vector_attribute` is a list of `dimensions` numbers, which
-// it keeps as 32-bit floats. Only for tables that are paid per request.
+// An index of the items whose attribute `vector_attribute` is a list of `dimensions` numbers. The
+// index stores them as 32-bit floats. Only for on-demand tables.
 struct VectorIndexDefinition {
   std::string name;
   std::string vector_attribute;
-  // Attributes that searches can ask for the values of. A search of an index with a HASH element
-  // (at most one) is a search among the items with one value of it. Up to 18 INLINE_FILTER
-  // elements.
+  // Attributes that a search condition can name: at most one HASH and up to 18 INLINE_FILTER
+  // elements. With a HASH element, each search covers only the items with one value of it.
   std::vector<SearchSchemaElement> search_schema = {};
   Projection projection;
   int64_t dimensions = 0;  // 1 to 4,096
@@ -305,8 +304,8 @@ struct SearchVectorsRequest {
   std::optional<Names> names = {};
   std::optional<Values> values = {};
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
-  // Stator's own: compare all vectors. Otherwise a search in a large partition can miss some of the
-  // nearest, see DatabaseOptions::approximate_search_rows.
+  // Stator's extension: compares all vectors. Otherwise a search in a large partition can miss some
+  // of the nearest ones, see DatabaseOptions::approximate_search_rows.
   bool exact = false;
 };
 

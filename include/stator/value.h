@@ -162,7 +162,7 @@ class AttributeValue {
   }
   const Variant& variant() const { return value_; }
 
-  // Deep equality, as conditions see it: sets without order, numbers by value.
+  // Deep equality, as in conditions: sets without order, numbers by value.
   bool operator==(const AttributeValue& other) const = default;
 
  private:

@@ -10,7 +10,7 @@
 namespace stator::access {
 namespace {
 
-// Of a caller without an identity policy.
+// The policy of a caller without an identity policy.
 const policy::Policy& all_rights() {
   static const policy::Policy policy = [] {
     auto parsed = policy::Policy::parse(
@@ -26,7 +26,7 @@ const policy::Policy& identity_policy(const Access& access) {
   return access.policy ? *access.policy : all_rights();
 }
 
-// `of_resource` may be null.
+// `of_resource` can be null.
 Result<void> decide(const Access& access, const policy::Context& context,
                     const policy::Policy* of_resource) {
   const std::array<const policy::Policy*, 2> policies = {&identity_policy(access), of_resource};
@@ -36,7 +36,8 @@ Result<void> decide(const Access& access, const policy::Context& context,
   return fail(Code::kAccessDenied, policy::denial_text(verdict, context));
 }
 
-// A document that cannot be read is the engine's to refuse.
+// Rejects a resource policy that would deny the caller its later change. The engine rejects a
+// document that cannot be parsed.
 Result<void> check_keeps_access(const Access& access, const policy::Context& context,
                                 const std::string& document) {
   const auto changed = policy::Policy::parse(document, policy::PolicyKind::kResource);

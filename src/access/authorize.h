@@ -34,13 +34,13 @@ policy::Caller caller_of(Engine& engine, std::string_view username);
 // Errors: kAccessDenied for the first denied need. The needs must be complete.
 Result<void> decide(const Access& access, const Needs& needs);
 
-// Authorizes an action on no resource of the engine, such as "cloudwatch:GetMetricData".
+// Authorizes an action without a resource of the engine, such as "cloudwatch:GetMetricData".
 Result<void> authorize_action(const Access& access, std::string_view action);
 
 // The condition keys that can affect the caller's requests.
 policy::KeySet wanted_keys(const Access& access, const AccessView& view);
 
-// Where a request is authorized, and whether that may wait for a store that other processes share.
+// The engine of a request, and whether authorization can wait for a store that processes share.
 struct Place {
   Engine& engine;
   bool may_wait = false;

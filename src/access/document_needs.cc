@@ -9,14 +9,14 @@
 namespace stator::access {
 namespace {
 
-// Which resource an operation is about.
+// The resource of an operation.
 enum class Target {
   kNothing,      // no resource
   kTable,        // the table in TableName
   kArn,          // the ARN in `member`: a table's, or of something below a table
   kGlobalTable,  // GlobalTableName
-  kImport,       // the table that ImportTable makes
-  kRestore,      // the source, and the table that is made of it
+  kImport,       // the table that ImportTable creates
+  kRestore,      // the source, and the table that is restored from it
 };
 
 struct Rule {
@@ -79,7 +79,7 @@ void add_restore(Needs& needs, const Rule& rule, const Item& request) {
   if (!rule.member.empty()) {
     needs.on_table_arn(rule.operation, text_of(request, rule.member));
   } else {
-    // The ARN has become the name.
+    // The document contains the table's name in place of its ARN.
     const bool has_arn = request.contains("SourceTableArn");
     needs.on_table(rule.operation,
                    text_of(request, has_arn ? "SourceTableArn" : "SourceTableName"));

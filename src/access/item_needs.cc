@@ -16,7 +16,7 @@ using PartitionKey = std::optional<std::string>;
 // The expressions of a request: their trees name attributes, a key condition names leading keys.
 class Expressions {
  public:
-  // `of` has the names, and perhaps values.
+  // `of` contains the names, and the values if it can have any.
   template <class Request>
   Expressions(const Needs& needs, Need& need, const Request& of, Layer layer = kLayerOf<Request>)
       : wanted_(needs.wants(Key::kAttributes)), need_(need), names_(of.names), layer_(layer) {
@@ -54,7 +54,7 @@ class Expressions {
   }
 
  private:
-  // With the engine's bounds, and its errors.
+  // The engine's limits and errors.
   ExpressionLimits limits() const { return limits_of(legacy_, layer_); }
   Result<Placeholders> checked() const {
     static const std::optional<Values> none;
@@ -82,7 +82,7 @@ class Expressions {
   const bool wanted_;
   Need& need_;
   const std::optional<Names>& names_;
-  const std::optional<Values>* values_ = nullptr;  // null: it takes none
+  const std::optional<Values>* values_ = nullptr;  // null: the request cannot have any
   Layer layer_;
   bool legacy_ = false;
 };
@@ -103,7 +103,7 @@ void add_capacity(Need& need, ReturnConsumedCapacity wanted) {
   need.context.return_consumed_capacity = wire::enum_name(wanted);
 }
 
-// An old item that a failed condition returns is returned all the same.
+// An old item returned with a failed condition also counts as a return value.
 void add_return_values(Need& need, ReturnValues wanted,
                        ReturnValuesOnConditionCheckFailure on_failure) {
   const bool returns_old = on_failure == ReturnValuesOnConditionCheckFailure::kAllOld;
@@ -207,7 +207,8 @@ Result<void> gather(Needs& needs, const ScanRequest& request) {
   return gather_range(needs, need, request, expressions);
 }
 
-// It has none of DynamoDB's condition keys: a statement with one of them does not allow it.
+// This operation has no values of DynamoDB's condition keys. A statement that requires one does not
+// allow it.
 Result<void> gather(Needs& needs, const SearchVectorsRequest& request) {
   needs.on_index("SearchVectors", request.table, request.index);
   return {};

@@ -14,10 +14,10 @@ using expression::ConditionNode;
 using expression::Operand;
 
 constexpr std::string_view kTable = "table/";
-constexpr std::size_t kKeyBytesMax = 2048;  // no item has a longer one, so the rest is not matched
+constexpr std::size_t kKeyBytesMax = 2048;  // no item has a longer key; the rest is not matched
 
 void add_operand(Need& need, const Operand& operand) {
-  // That of a REMOVE is empty.
+  // The operand of a REMOVE has no path.
   if (!operand.path.empty()) add_attributes(need, operand.path);
   for (const Operand& inner : operand.operands) add_operand(need, inner);
 }
@@ -74,8 +74,8 @@ Need& Needs::on_index(std::string_view action, std::string_view table,
   return on_table(action, table, index ? "/index/" + *index : "");
 }
 
-// What follows the fifth colon is the resource, whatever is before it: the engine refuses other
-// accounts and regions, and does not look at the partition.
+// The resource follows the fifth colon. The parts before it do not matter: the engine rejects other
+// accounts and regions, and ignores the partition.
 Need& Needs::on_table_arn(std::string_view action, std::string_view text) {
   constexpr int kColons = 5;
   std::string_view resource = text;
@@ -90,7 +90,7 @@ Need& Needs::on_table_arn(std::string_view action, std::string_view text) {
   return on_table(action, resource.substr(0, slash), resource.substr(slash));
 }
 
-// As CatalogSnapshot::find has it.
+// Parses like CatalogSnapshot::find().
 std::string_view table_name_in(std::string_view name_or_arn) {
   constexpr std::string_view kBeforeName = ":table/";
   const std::size_t at =

@@ -71,7 +71,7 @@ std::string_view table_name_in(std::string_view name_or_arn);
 
 // dynamodb:LeadingKeys: the value of a partition key as text.
 void add_leading_key(Need& need, const AttributeValue& value);
-// The key's value in an item or a key; nothing if it lacks it.
+// The key's value in an item or a key; adds nothing if it is missing.
 void add_leading_key(Need& need, const std::optional<std::string>& partition_key, const Item& item);
 // Adds the keys that a bound condition requires by an equality outside OR and NOT.
 void add_demanded_keys(Need& need, std::string_view partition_key,

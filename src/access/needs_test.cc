@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What policies see of a request, as one line for each action on a resource.
+// The needs of requests, as one line for each action on a resource.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -127,11 +127,11 @@ TEST_F(NeedsTest, OfWritesNameWhatTheyTouchAndReturn) {
           "AttributeUpdates": {"a": {"Action": "PUT", "Value": {"S": "x"}}},
           "Expected": {"b": {"Exists": false}}})"),
               ElementsAre("UpdateItem table/Num keys=1 attributes=a,b,pk return=NONE"));
-  // An item that a failed condition shows is an old item that is returned.
+  // An item returned with a failed condition counts as a returned old item.
   EXPECT_THAT(needs_of<DeleteItemRequest>(R"({"TableName": "Num", "Key": {"pk": {"N": "1"}},
           "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})"),
               ElementsAre("DeleteItem table/Num keys=1 attributes=pk return=ALL_OLD"));
-  // One of the two is returned.
+  // Either can be returned, so both are needed.
   EXPECT_THAT(needs_of<UpdateItemRequest>(R"({"TableName": "Num", "Key": {"pk": {"N": "1"}},
           "UpdateExpression": "SET a = :n", "ExpressionAttributeValues": {":n": {"N": "3"}},
           "ReturnValues": "ALL_NEW", "ReturnValuesOnConditionCheckFailure": "ALL_OLD"})"),
@@ -213,11 +213,11 @@ TEST_F(NeedsTest, OfStatementsFollowFromTheirPlans) {
   EXPECT_THAT(of("SELECT sk FROM Tab WHERE " + or_many),
               ElementsAre("PartiQLSelect table/Tab attributes=pk,sk select=SPECIFIC_ATTRIBUTES "
                           "scan=true"));
-  // It reads the partitions of the first condition that lists some.
+  // The engine reads the partitions of the first condition that lists some.
   EXPECT_THAT(of("SELECT sk FROM Tab WHERE pk IN ['a'] AND pk = 'b'"),
               ElementsAre("PartiQLSelect table/Tab keys=a attributes=pk,sk "
                           "select=SPECIFIC_ATTRIBUTES scan=false"));
-  // The key of a write is what equalities demand, whatever else is listed.
+  // The key of a write comes only from equalities, whatever else is listed.
   EXPECT_THAT(of("DELETE FROM Tab WHERE pk IN ['a'] AND pk = 'b' AND sk = 1"),
               ElementsAre("PartiQLDelete table/Tab keys=b attributes=pk,sk return=NONE"));
   EXPECT_THAT(
@@ -255,7 +255,7 @@ TEST_F(NeedsTest, OfUnreadableExpressionsAreRefusedWhereTheyCount) {
   EXPECT_THAT(gathered_, IsOk()) << "the engine refuses it";
 }
 
-// A policy that comes while a request is on its way has the values of its keys gathered.
+// If a policy is added during a request, the values of its condition keys are gathered too.
 TEST_F(NeedsTest, AreGatheredAgainForKeysThatAPolicyTurnsOutToHave) {
   const std::string arn = "arn:aws:dynamodb:us-east-1:000000782867:table/Num";
   const Item put{{"ResourceArn", arn},

@@ -70,7 +70,7 @@ Need& add_plan_once(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapac
   return need;
 }
 
-// The old item returned by a failed condition, and the values returned by a successful write.
+// Adds one need, or two if a write can return the old item of a failed condition or other values.
 void add_plan(Needs& needs, const partiql::Plan& plan, ReturnConsumedCapacity capacity,
               ReturnValuesOnConditionCheckFailure on_failure, std::string_view enclosing) {
   const Need& need = add_plan_once(needs, plan, capacity, on_failure, enclosing);
@@ -91,7 +91,7 @@ Result<void> gather(Needs& needs, const ExecuteStatementRequest& request) {
   return {};
 }
 
-// An invalid statement fails alone, because the engine uses the same planner.
+// Skips an invalid statement: the engine uses the same planner, and only that statement fails.
 Result<void> gather(Needs& needs, const BatchExecuteStatementRequest& request) {
   for (const BatchStatement& statement : request.statements) {
     const auto plan = partiql::plan(statement.statement,

@@ -10,7 +10,7 @@
 
 namespace stator {
 
-// Owns a file descriptor and closes it when destroyed. A negative one means none.
+// Owns a file descriptor and closes it when destroyed. A negative descriptor means none.
 class Descriptor {
  public:
   explicit Descriptor(int descriptor) : descriptor_(descriptor) {}
@@ -31,7 +31,7 @@ class Descriptor {
 };
 
 // Writes all bytes to a blocking descriptor, without syncing. Returns false on failure, with the
-// reason in errno; some of the bytes can have been written.
+// reason in errno; some bytes might have been written.
 bool write_all(int descriptor, std::string_view bytes);
 
 // Syncs a directory, so that files created, renamed or deleted in it remain so after a power

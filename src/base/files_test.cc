@@ -19,7 +19,7 @@ namespace {
 using test::FailsWith;
 using test::IsOk;
 
-// A file that may not grow further takes a part of the bytes first, and then none.
+// At the file size limit, the first write is partial and the next one fails.
 TEST(Files, WriteAllContinuesAfterAPartialWrite) {
   const test::TempDir directory;
   const Descriptor file(open((directory.path() / "file").c_str(), O_WRONLY | O_CREAT, 0600));

@@ -6,7 +6,7 @@ namespace stator {
 
 enum class LogLevel {
   kInfo,     // progress, or an earlier problem is resolved
-  kWarning,  // something failed that is tried again or left out
+  kWarning,  // a failure that is retried or skipped
   kError,    // a permanent failure: someone has to act
 };
 

@@ -24,8 +24,8 @@ uint64_t limit_in(const std::filesystem::path& file) {
   return parsed.ec == std::errc() ? limit : UINT64_MAX;
 }
 
-// Of a group and those above it. In a container the group's path can be one of the host, of which
-// only the root, its own group, is there.
+// The lowest limit of a group and its ancestors. In a container, the group's path can be a path on
+// the host. Then only the root exists, which is the container's own group.
 uint64_t lowest_limit(const std::filesystem::path& root, std::string_view group,
                       std::initializer_list<const char*> files) {
   uint64_t limit = UINT64_MAX;
@@ -77,8 +77,8 @@ uint64_t usable_memory_bytes() {
 
 void tune_allocator(uint64_t memory_bytes) {
 #ifdef __GLIBC__
-  // glibc raises its threshold to the largest buffer that was freed, up to 32 MB, and keeps such
-  // buffers from then on. A threshold that is set stays.
+  // By default, glibc raises its threshold to the size of the largest freed buffer, up to 32 MB,
+  // and then keeps such buffers. A threshold that is set explicitly does not change.
   constexpr int kMapped = 1 << 20;
   constexpr uint64_t kSmallMachine = 2UL << 30;
   mallopt(M_MMAP_THRESHOLD, kMapped);

@@ -14,11 +14,13 @@ namespace stator {
 // RLIMIT_DATA, in bytes.
 uint64_t usable_memory_bytes();
 
-// The lowest limit among the control groups of /proc/self/cgroup, whose text is `groups`, and the
-// groups above them, version 1 or 2, below `root` (/sys/fs/cgroup). UINT64_MAX without a limit.
+// The lowest memory limit, in bytes, of the control groups in `groups` (the text of
+// /proc/self/cgroup) and of their ancestors, version 1 or 2. `root` is /sys/fs/cgroup. UINT64_MAX
+// without a limit.
 uint64_t control_group_limit(const std::filesystem::path& root, std::string_view groups);
 
-// Makes the allocator return large buffers as they are freed. Once, before other threads start.
+// Makes the allocator return large buffers as they are freed. Call it once, before other threads
+// start.
 void tune_allocator(uint64_t memory_bytes);
 
 // Returns freed memory that the allocator keeps. Takes milliseconds: call it when the load is low.

@@ -8,7 +8,7 @@
 
 namespace stator {
 
-// Of the texts joined together.
+// The hash of the concatenated texts.
 std::string sha256(std::initializer_list<std::string_view> texts);
 std::string hmac_sha256(std::string_view key, std::string_view text);
 

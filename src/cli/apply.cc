@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator apply: creates and changes tables to match a template. Impossible changes are detected
-// before anything is changed, so an error leaves all tables unchanged.
+// before anything is changed, so such an error leaves all tables unchanged.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -21,7 +21,7 @@
 namespace stator::cli {
 namespace {
 
-constexpr std::size_t kTemplateBytesMax = 1'000'000;  // as the service
+constexpr std::size_t kTemplateBytesMax = 1'000'000;  // as in CloudFormation
 
 struct ApplyFlags {
   EndpointFlags where;
@@ -66,12 +66,12 @@ Result<TemplateParameters> read_parameters(const ApplyFlags& flags) {
   return parameters;
 }
 
-// Only users of templates with tags need to be allowed to list them.
+// Reads tags only for templates with tags, because reading them requires a permission.
 ReadTags tags_of(const TemplateTable& table) {
   return table.request.tags.empty() ? ReadTags::kNo : ReadTags::kYes;
 }
 
-// Absent if the table is missing.
+// Returns std::nullopt if the table does not exist.
 Result<std::optional<std::vector<TableStep>>> plan_for(Client& client, const TemplateTable& table) {
   const auto found = read_state(client, table.request.table, tags_of(table));
   if (!found) {
@@ -93,7 +93,7 @@ Result<void> carry_out(Client& client, const std::string& table,
   return wait_until_active(client, table);
 }
 
-// What CreateTable cannot do is done afterwards.
+// Creates the table, then applies the settings that CreateTable cannot set.
 Result<std::vector<TableStep>> create(Client& client, const TemplateTable& table) {
   STATOR_RETURN_IF_ERROR(create_table_if_missing(client, table.request));
   STATOR_ASSIGN_OR_RETURN(const TableState state,
@@ -128,7 +128,7 @@ void print_outcome(const ApplyFlags& flags, const TemplateTable& table, std::str
   }
 }
 
-// Absent steps: the table must be created.
+// `steps`: std::nullopt if the table does not exist.
 Result<void> apply_table(const ApplyFlags& flags, Client& client, const TemplateTable& table,
                          const std::optional<std::vector<TableStep>>& steps) {
   if (flags.dry_run) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The AWS CLI's settings that apply to DynamoDB: endpoint, region, credentials and certificates of
-// authorities, from the environment and from the shared config and credentials files.
+// The AWS CLI's settings that apply to DynamoDB: endpoint, region, credentials and CA certificates,
+// from the environment and from the shared config and credentials files.
 //
 // Variables have precedence, then the profile (AWS_PROFILE, "default") in the credentials file,
 // then the one in the config file. Programs and services that issue keys (`credential_process`,
@@ -28,14 +28,14 @@ struct AwsSettings {  // empty: not set
 // The value of an environment variable; empty if it is not set.
 using Environment = std::function<std::string(const char* name)>;
 
-// Without the variables of credentials and region, so that those of `profile` apply.
+// `environment` without its variables for credentials and region, so that those of `profile` apply.
 Environment with_profile(Environment environment, std::string profile);
 
 // Errors: kInvalidArgument for a malformed file and for a profile that does not exist; kIo.
 // Messages name the file.
 Result<AwsSettings> read_aws_settings(const Environment& environment);
 
-// Of this process.
+// Reads the environment of this process.
 std::string environment_variable(const char* name);
 
 }  // namespace stator::cli

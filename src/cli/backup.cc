@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator backup: a consistent copy of a data directory, while a server works on it or not.
+// stator backup: a consistent copy of a data directory, whether or not a server uses it.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
@@ -39,7 +39,7 @@ int64_t bytes_in(const std::filesystem::path& directory) {
   return bytes;
 }
 
-// The process that has the directory open makes the copy; if none has, this one does.
+// If another process has the directory open, it makes the copy; otherwise this process does.
 Result<void> make_backup(const std::filesystem::path& data, const std::filesystem::path& target) {
   const auto store = open_rocks_store({.path = data, .create_if_missing = false});
   if (store) return copy_files(**store, target);

@@ -41,7 +41,7 @@ constexpr int64_t kPartitionItems = 100;
 constexpr int64_t kBatchItems = 25;
 constexpr std::size_t kTransactionItems = 2;
 
-// What all clients work on.
+// The table that all clients use.
 struct BenchTable {
   Client& client;
   std::string name;

@@ -28,7 +28,7 @@ std::string_view name_of(std::string_view variable) {
   return variable.substr(0, variable.find('='));
 }
 
-// A name that occurs twice has the value of either, as the reader chooses.
+// Each name must occur only once, because readers differ in which of two values they use.
 std::vector<std::string> environment_with(const std::vector<std::string>& variables) {
   std::vector<std::string> all = variables;
   for (char** inherited = environ; *inherited != nullptr; ++inherited) {
@@ -53,10 +53,10 @@ Result<ChildProcess> ChildProcess::start(const std::vector<std::string>& command
                                          const std::vector<std::string>& variables) {
   std::vector<std::string> arguments = command;
   std::vector<std::string> environment = environment_with(variables);
-  // An inherited "ignore" would reap the child before its status is read.
+  // If this process inherited an ignored SIGCHLD, the child's status would be lost.
   (void)std::signal(SIGCHLD, SIG_DFL);
 
-  // The child has the default handling of the signals that this process waits for.
+  // The child must not inherit the blocked signals that this process waits for.
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
@@ -130,7 +130,7 @@ void ChildProcess::end(std::chrono::milliseconds grace) {
     return true;
   };
   send(SIGTERM);
-  send(SIGCONT);  // a stopped process takes no other signal
+  send(SIGCONT);  // a stopped process handles no other signal
   if (wait_until(Clock::now() + grace)) return;
   send(SIGKILL);
   wait_until(Clock::now() + std::chrono::seconds(1));
@@ -143,7 +143,7 @@ bool ChildProcess::is_foreground() const {
 }
 
 void ChildProcess::set_foreground(pid_t group) const {
-  // From the background, this would stop the process otherwise.
+  // Otherwise, tcsetpgrp() from the background would stop this process.
   const sigset_t stop = only(SIGTTOU);
   sigset_t before;
   pthread_sigmask(SIG_BLOCK, &stop, &before);
@@ -151,13 +151,13 @@ void ChildProcess::set_foreground(pid_t group) const {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-// Unless a shell has put the job in the background.
+// Does nothing if a shell has put the job in the background.
 void ChildProcess::take_terminal_back() const {
   if (lent_ && tcgetpgrp(terminal_.get()) == group_) set_foreground(getpgrp());
 }
 
 bool ChildProcess::settle_stop(int signal) {
-  // A process that stopped the command without the terminal must also continue it.
+  // If another process stopped the command, not the terminal, that process must also continue it.
   if (terminal_.get() < 0 || (signal == SIGSTOP && !lent_)) return false;
   const bool needs_terminal = signal == SIGTTIN || signal == SIGTTOU;
   if (needs_terminal && is_foreground()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // ChildProcess: a command in a separate process group, so that signals also reach its children.
 //
-// The command can read from the terminal although this process's group is in the foreground: when
-// the terminal stops the command for that, settle_stop() gives it the terminal. Signals do not
-// reach processes that leave the group (setsid, an inner job-control shell).
+// The command can read from the terminal although this process's group is in the foreground: if the
+// command is stopped because it reads, settle_stop() gives it the terminal. Signals do not reach
+// processes that leave the group (setsid, an inner job-control shell).
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@
 
 namespace stator::cli {
 
-// Added to a signal's number for the exit status of a command that it ended, as in a shell.
+// Added to the number of the signal that ended a command, for its exit status, as in a shell.
 inline constexpr int kSignalBase = 128;
 
 class ChildProcess {
@@ -32,7 +32,7 @@ class ChildProcess {
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();  // kills the group if the command still runs
 
-  // The exit status, or kSignalBase and the signal's number; absent while it runs.
+  // The exit status, or kSignalBase and the signal's number; std::nullopt while it runs.
   std::optional<int> status();
   // Signals the whole group.
   void send(int signal) const;
@@ -48,7 +48,7 @@ class ChildProcess {
   // command must be resumed.
   bool settle_stop(int signal);
   void resume();
-  // Whether the command had the terminal, so that this process's group did not get Ctrl-C.
+  // Whether the command had the terminal. If so, this process's group did not get Ctrl-C.
   bool had_terminal() const { return lent_; }
 
  private:

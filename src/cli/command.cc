@@ -27,7 +27,7 @@ constexpr const char* kFooter =
     "Exit status: 0 done, 1 failed, 2 wrong usage. `stator COMMAND --help` lists a command's "
     "flags.";
 
-bool errors_as_json = false;  // of this process, once --json is parsed
+bool errors_as_json = false;  // set when --json is parsed
 
 void complain(const Error& error) {
   const std::string message = one_line(error.message);
@@ -39,7 +39,7 @@ void complain(const Error& error) {
   std::fprintf(stderr, "%s\n", line.c_str());
 }
 
-// The command that the arguments had reached when they went wrong, as one would type it.
+// The innermost subcommand that the arguments select, and its full name as typed.
 struct Typed {
   const CLI::App* command;
   std::string text;

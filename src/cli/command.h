@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared parts of the subcommands of `stator`: registration, execution, error reports.
 //
-// A subcommand is a file of its own with one function that adds it to the parser:
+// A subcommand is a file with one function that adds it to the parser:
 //
 //   void add_lock(CLI::App& app, Invocation& invocation) {
 //     auto flags = std::make_shared<LockFlags>();
@@ -53,8 +53,8 @@ int report(const Error& error);              // kUsage for kInvalidArgument, oth
 int report_usage(std::string_view problem);  // kUsage
 
 // Adds --json, which sets `json`; `json` must live until the command has run. The command then
-// prints its results as JSON objects, one per line. report() and report_usage() print errors so by
-// themselves: `error` (the code's name, as DynamoDB or stator/result.h spells it), `message` and
+// prints its results as JSON objects, one per line. report() and report_usage() also print errors
+// as JSON: `error` (the code's name, as DynamoDB or stator/result.h spells it), `message` and
 // `retryable`.
 void add_json_flag(CLI::App& command, bool& json);
 

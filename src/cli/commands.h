@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The subcommands of `stator`. Each is in the file with its name.
+// The subcommands of `stator`. add_examples() is in examples.h.
 #pragma once
 
 #include "cli/command.h"

@@ -19,8 +19,8 @@
 namespace stator::cli {
 namespace {
 
-// The number of items, and the sum of their keyed hashes: the same in any order. The hash is keyed
-// with random bytes, so nobody can choose items that cancel out.
+// The number of items, and the sum of their keyed hashes. The order does not matter. The hash is
+// keyed with random bytes, so nobody can choose items that cancel out.
 struct ItemsDigest {
   int64_t items = 0;
   std::array<uint64_t, 2> sum = {};
@@ -38,7 +38,8 @@ struct ItemsDigest {
   bool operator==(const ItemsDigest&) const = default;
 };
 
-// As DynamoDB: what expired more than five years ago is not deleted.
+// Whether time to live can delete the item. As in DynamoDB, items that expired more than five years
+// ago are not deleted.
 bool is_expired(const Item& item, const std::string& attribute) {
   constexpr int64_t kFiveYearsSeconds = 5LL * 365 * 24 * 3600;
   const auto found = item.find(attribute);
@@ -105,7 +106,8 @@ class ItemComparison {
     return all;
   }
 
-  // Looks items of one table up in the other. An item that both have is compared only once.
+  // Looks up items of one table in the other table. Items in both tables are compared only in one
+  // direction.
   Result<void> look_up(const std::vector<Item>& page, const std::stop_token& stop, Client& client,
                        const std::string& table, ItemDifference::Kind absent) {
     for (std::size_t first = 0; first < page.size(); first += recipes::kBatchGets) {

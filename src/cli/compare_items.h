@@ -2,8 +2,8 @@
 // Compares the items of two tables, on any two backends.
 //
 // First each table is read once: if the tables have the same number of items and the sums of the
-// hashes of their items are equal, so are the items. Otherwise each item is looked up in the other
-// table, in both directions, to find the differences.
+// hashes of their items are equal, the items are equal. Otherwise each item is looked up in the
+// other table, in both directions, to find the differences.
 #pragma once
 
 #include <cstdint>
@@ -47,11 +47,11 @@ struct Comparison {
   int64_t source_items = 0;
   int64_t target_items = 0;
   int64_t differences = 0;
-  int64_t expired = 0;  // only in one table, and expired: time to live deletes them at any time
+  int64_t expired = 0;  // only in one table and expired, so time to live might delete them
 };
 
-// Items are equal if their attributes are: numbers by value, sets without order. Items that are
-// written during the comparison may be compared before or after the write.
+// Items are equal if their attributes are equal: numbers by value, sets regardless of order. Items
+// that are written during the comparison might be compared before or after the write.
 Result<Comparison> compare_items(const TablePair& tables, const CompareOptions& options);
 
 }  // namespace stator::cli

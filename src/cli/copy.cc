@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator copy: copies tables from one backend to another and verifies the result.
 //
-// Everything that can be refused is refused before anything is changed. Then each table is copied
-// in this order: definition, items, comparison, settings.
+// All checks are made before anything is changed. Then each table is copied in this order:
+// definition, items, comparison, settings.
 #include <fmt/format.h>
 #include <fnmatch.h>
 
@@ -57,7 +57,7 @@ struct CopyFlags {
 
 struct CopyEnd {
   EndpointFlags where;
-  std::string name;  // the same for the same directory, URL or schema of a database
+  std::string name;  // normalized, to find out whether both ends are the same
   bool is_directory() const { return !where.data.empty(); }
 };
 
@@ -347,7 +347,7 @@ class Copy {
   Result<void> conclude(std::size_t tables) {
     if (flags_.dry_run) return {};
     if (tables_differing_ > 0) {
-      // The positions would make the next copy skip what differs.
+      // With the positions, the next copy would skip the items that differ.
       if (!flags_.verify) STATOR_RETURN_IF_ERROR(checkpoint_->remove());
       return fail(Code::kConflict,
                   fmt::format("{} of {} tables differ; if nothing else writes to them, --resume "

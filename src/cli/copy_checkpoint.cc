@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kCheckpointBytesMax = 64UL << 20;
 
-// Not every endpoint returns ids.
+// Includes more than the ids, because not every endpoint returns ids.
 std::string identity_of(const TableDescription& source, const TableDescription& target) {
   std::string both;
   for (const TableDescription* table : {&source, &target}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CopyCheckpoint: the file that stores how far `stator copy` has come in each table.
+// CopyCheckpoint: the file that stores the positions of `stator copy` in each table.
 //
 // Durability: a stored position survives a crash. All items up to it must be stored in the target
 // before it is saved.
@@ -15,8 +15,8 @@ namespace stator::cli {
 
 class CopyCheckpoint {
  public:
-  // `ends` identifies what is copied where. An empty path keeps nothing. Errors: kInvalidArgument
-  // if the file is not a checkpoint of the same ends; kIo.
+  // `ends` identifies the source and the target. With an empty path, nothing is stored. Errors:
+  // kInvalidArgument if the file is not a checkpoint of the same ends; kIo.
   static Result<CopyCheckpoint> load(const std::string& path, const std::string& ends);
 
   // Null if this copy has not created or accepted the target table. A table that was deleted and
@@ -35,7 +35,7 @@ class CopyCheckpoint {
 
   std::string path_;
   std::string ends_;
-  std::map<std::string, ScanPositions> tables_;  // by the identities of both
+  std::map<std::string, ScanPositions> tables_;  // by the identities of the source and the target
 };
 
 }  // namespace stator::cli

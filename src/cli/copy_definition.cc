@@ -18,7 +18,7 @@
 namespace stator::cli {
 namespace {
 
-// The members of DescribeTable's response that are copied, or that the target has its own of.
+// The members of DescribeTable's response that are copied, or that differ for each table.
 constexpr std::array<std::string_view, 24> kKnownMembers = {"ArchivalSummary",
                                                             "AttributeDefinitions",
                                                             "BillingModeSummary",
@@ -48,7 +48,7 @@ std::optional<OnDemandThroughput> limits_of(const std::optional<OnDemandThroughp
   return throughput == OnDemandThroughput() ? std::nullopt : throughput;
 }
 
-// Every table has the default; only a higher one is a setting.
+// The warm throughput if it is higher than the default, which every table has.
 std::optional<Throughput> warmed(const CreateTableRequest& request,
                                  const std::optional<Throughput>& warm,
                                  const std::optional<Throughput>& provisioned) {
@@ -131,7 +131,8 @@ class CopiedTableReader {
     copied_.wanted.ignored.push_back(what + ": " + detail);
   }
 
-  // Empty if the source does not have the operation or has nothing to return.
+  // Returns an empty item if the source does not have the operation or has nothing to return. Also
+  // returns an empty item for a permanent error, which is recorded as not copied.
   Result<Item> ask_for(const std::string& what, const std::string& operation, const Item& request) {
     auto answer = ask(from_, operation, request);
     if (answer) return answer;

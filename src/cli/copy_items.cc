@@ -12,7 +12,7 @@
 namespace stator::cli {
 namespace {
 
-// Adds the key of the first item that the table rejects to the error.
+// Puts the items one by one, to add the key of the first rejected item to the error.
 Error name_rejected_item(const TablePair& tables, const KeySchema& keys,
                          const std::vector<WriteRequest>& writes, Error error) {
   for (const WriteRequest& write : writes) {
@@ -25,8 +25,8 @@ Error name_rejected_item(const TablePair& tables, const KeySchema& keys,
   return error;
 }
 
-// The items of a page have less than 1.4 MB, and no item twice. So any number of them fits into one
-// request of 16 MB, in JSON too.
+// A page has less than 1.4 MB of distinct items, so any number of them fits into one request of 16
+// MB, also in JSON.
 Result<void> write_page(const TablePair& tables, const KeySchema& keys, std::vector<Item> page,
                         const std::stop_token& stop) {
   for (std::size_t first = 0; first < page.size(); first += recipes::kBatchWrites) {

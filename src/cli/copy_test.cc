@@ -113,7 +113,7 @@ TEST_F(CopyItems, SendsUnprocessedItemsAgain) {
 
 TEST_F(CopyItems, RepeatsRequestsWithoutAResponse) {
   fill(60);
-  // More often than one batch repeats such requests by itself.
+  // More failures than write_batch() repeats by itself.
   to_.first("BatchWriteItem", 5, lose_reply());
   from_.first("Scan", 3, refuse(Code::kUnavailable));
   EXPECT_THAT(copy(ScanPositions(1)), IsOk());
@@ -139,7 +139,7 @@ TEST_F(CopyItems, NamesTheItemThatTheTargetRejectsAndStopsAllSegments) {
 TEST_F(CopyItems, ResumesAfterTheLastPageOfEachSegment) {
   fill(400);
   std::stop_source stop;
-  // With a rate, pages are small, so that a stop is in the middle of each segment.
+  // With a rate, pages are small, so that the copy stops in the middle of each segment.
   const CopyOptions until_stopped{.rate = 200, .stop = stop.get_token(), .advanced = {}};
   to_.after([&](std::string_view) {
     if (to_.sent("BatchWriteItem") >= 6) stop.request_stop();
@@ -150,7 +150,7 @@ TEST_F(CopyItems, ResumesAfterTheLastPageOfEachSegment) {
   ASSERT_LT(before, 400);
   EXPECT_GE(items_in_target(), before);
 
-  // Only what is after the positions is read again.
+  // Only items after the positions are read again.
   must(target_.delete_table({.table = "Tab"}));
   must(target_.create_table(kTable));
   EXPECT_THAT(copy(reached_), IsOk());
@@ -186,7 +186,7 @@ TEST_F(CopyItems, ComparisonFindsEachDifference) {
   EXPECT_THAT(differences_, UnorderedElementsAre("changed k17", "missing k101", "extra k999"));
 }
 
-// The numbers of items are equal, and so would be the sums of hashes of single attributes.
+// The numbers of items are equal, and sums of hashes of single attributes would be equal too.
 TEST_F(CopyItems, ComparisonFindsSwappedAttributes) {
   put(source_, {{"pk", "a"}, {"x", 1}, {"y", 2}});
   put(source_, {{"pk", "b"}, {"x", 2}, {"y", 1}});
@@ -280,7 +280,7 @@ const char* const kPolicy =
     R"({"Version":"2012-10-17","Statement":[{"Effect":"Allow","Principal":"*",)"
     R"("Action":"dynamodb:GetItem","Resource":"arn:aws:dynamodb:us-east-1:000000782867:table/All"}]})";
 
-// A table with everything that can be described and set.
+// A table with every setting that can be described and set.
 void create_all(Database& database) {
   must(database.create_table(
       {.table = "All",

@@ -2,9 +2,9 @@
 // The backend of a command: a directory (`--data DIR`) or a database (`--store URL`) that this
 // process opens, or a server (`--endpoint URL`).
 //
-// Without any of these flags it is the database of STATOR_STORE, then the AWS CLI's endpoint
-// (AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, the profile's), and then the server on this
-// machine, kLocalEndpoint.
+// Without these flags, it is the first that is set: the database of STATOR_STORE, then the AWS
+// CLI's endpoint (AWS_ENDPOINT_URL_DYNAMODB, AWS_ENDPOINT_URL, the profile's). Otherwise it is
+// kLocalEndpoint, the server on this machine.
 #pragma once
 
 #include <memory>
@@ -31,23 +31,24 @@ struct EndpointFlags {
   std::string profile;  // of AWS, instead of the variables; set only by commands with two backends
 };
 
-// The backend that one word names: the URL of a server or of a PostgreSQL database, or a directory.
+// The backend that `name` selects: the URL of a server or of a PostgreSQL database, or a directory.
 // Errors: those of named_store(); kInvalidArgument for an empty name and for other URLs.
 Result<EndpointFlags> backend_named(const std::string& name);
 
-// --data, --store, --schema, --endpoint and --region.
+// Adds --data, --store, --schema, --endpoint and --region.
 void add_endpoint_flags(CLI::App& command, EndpointFlags& flags);
 
-// --endpoint, which it adds to the group and returns, and --region.
+// Adds --endpoint to `group` and --region to `command`. Returns the option --endpoint.
 CLI::Option* add_server_flags(CLI::App& command, CLI::App& group, EndpointFlags& flags);
 
-// The server of these flags, the key and the region, as open_client() uses them.
+// The server that the flags select, the credentials and the region, as open_client() uses them.
 Result<HttpClientOptions> server_named(const EndpointFlags& flags);
 
-enum class Missing { kCreate, kFail };  // what happens to a --data directory that does not exist
+enum class Missing { kCreate, kFail };  // if a --data directory does not exist
 
-// Credentials and region come from the AWS CLI's variables and files. Without any, `stator` signs
-// as a key of that name, because `stator serve` on loopback accepts every key.
+// Opens the backend that the flags select. Credentials and region come from the AWS CLI's variables
+// and files. Without credentials, signs with the key `stator`, because `stator serve` on loopback
+// accepts every key.
 Result<std::unique_ptr<Client>> open_client(const EndpointFlags& flags,
                                             Missing directory = Missing::kCreate);
 

@@ -115,11 +115,11 @@ class Lines final : public EventSource {
   }
 
  private:
-  // A line and how many bytes of the input it took.
+  // The next complete line, and the number of input bytes that it took.
   std::optional<std::pair<std::string, std::size_t>> take_line() {
     const std::size_t end = read_.find('\n', searched_);
     if (end == std::string::npos) {
-      // Of a line that is too long only the beginning is kept.
+      // Keeps only the beginning of a line that is too long.
       if (read_.size() > kEventBytesMax + 1) {
         dropped_ += read_.size() - (kEventBytesMax + 1);
         read_.resize(kEventBytesMax + 1);
@@ -135,7 +135,7 @@ class Lines final : public EventSource {
     return line;
   }
 
-  // False where `stop` asked for an end.
+  // Waits for input and reads it. Returns false if `stop` was requested.
   Result<bool> fill(const std::stop_token& stop) {
     const std::stop_callback wake(stop, [this] { eventfd_write(wake_.get(), 1); });
     std::array<pollfd, 2> polled{{{input_, POLLIN, 0}, {wake_.get(), POLLIN, 0}}};
@@ -155,11 +155,11 @@ class Lines final : public EventSource {
   const Descriptor wake_;
   std::string checkpoint_;
   uint64_t position_;           // bytes of the input up to the last line that was settled or left
-  bool has_left_ = false;       // some line
-  std::vector<uint64_t> ends_;  // of the lines that next() gave
-  std::string read_;            // and not yet given
-  std::size_t searched_ = 0;    // without a line's end
-  std::size_t dropped_ = 0;     // of a line that is too long
+  bool has_left_ = false;       // a line was left
+  std::vector<uint64_t> ends_;  // positions after the lines that next() returned
+  std::string read_;            // input that next() has not returned
+  std::size_t searched_ = 0;    // bytes of read_ without a line end
+  std::size_t dropped_ = 0;     // bytes dropped from a line that is too long
   bool ended_ = false;
 };
 

@@ -2,8 +2,9 @@
 // EventSource: messages with at-least-once delivery, from lines of input or from NATS JetStream.
 //
 // The messages from next() must be settled before the next call. Messages that are not settled, or
-// left, are delivered again, even after kill -9: NATS delivers them to any consumer after its
-// acknowledgment timeout; lines are delivered to the next run with the same checkpoint.
+// that are settled as kLeft, are delivered again, even after kill -9: NATS delivers them to any
+// consumer after its acknowledgment timeout; lines are delivered to the next run with the same
+// checkpoint.
 // Thread safety: one thread at a time.
 #pragma once
 
@@ -23,15 +24,15 @@ inline constexpr std::size_t kEventBytesMax = 512UL << 10;  // more than any ite
 
 enum class Settlement {
   kHandled,
-  kRejected,  // it can never be handled and is not delivered again
-  kLeft,      // it will be delivered again
+  kRejected,  // cannot be handled, and is not delivered again
+  kLeft,      // is delivered again
 };
 
 class EventSource {
  public:
   virtual ~EventSource() = default;
   // Returns the next messages, a few hundred at most. Empty if `stop` was requested or if none
-  // arrived for a while. Absent at the end of the input.
+  // arrived for a while. std::nullopt at the end of the input.
   virtual Result<std::optional<std::vector<std::string>>> next(const std::stop_token& stop) = 0;
   // One settlement for each message of the last next(), in order.
   virtual Result<void> settle(const std::vector<Settlement>& settlements) = 0;

@@ -35,14 +35,14 @@ std::string access_text(const partiql::Plan& plan, const TableDescription& table
   return fmt::format("Query: reads partitions of {} by {}", source, key_text(table, schema));
 }
 
-// Absent once a page does not report its part.
+// Returns std::nullopt once a page does not report its part.
 template <class T>
 std::optional<T> sum(const std::optional<T>& total, const std::optional<T>& part) {
   if (!total || !part) return std::nullopt;
   return *total + *part;
 }
 
-// The cost of a SELECT run to its end. Absent if the service does not report it.
+// The cost of a SELECT run to its end. Members are std::nullopt if the server does not report them.
 struct Cost {
   std::size_t items = 0;
   int pages = 0;
@@ -85,7 +85,7 @@ std::string to_text(const std::string& plan, const std::optional<Cost>& cost) {
 
 std::string to_json_line(const std::string& plan, const std::optional<Cost>& cost) {
   std::string line = wire::item_to_plain_json({{"plan", plan}});
-  line.pop_back();  // the brace
+  line.pop_back();  // the closing brace
   if (cost) {
     line += fmt::format(R"(,"items":{},"pages":{})", cost->items, cost->pages);
     if (cost->examined) line += fmt::format(R"(,"examined":{})", *cost->examined);

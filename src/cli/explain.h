@@ -9,12 +9,12 @@
 
 namespace stator::cli {
 
-// The statement after EXPLAIN; absent if the text does not begin with that word.
+// The statement after EXPLAIN; std::nullopt if the text does not begin with that word.
 std::optional<std::string_view> statement_to_explain(std::string_view text);
 
 struct ExplainOptions {
   bool consistent = false;
-  bool json = false;  // one object instead of lines of a name and a text
+  bool json = false;  // one JSON object instead of lines of text
 };
 
 // Prints to standard output. A SELECT is run to its end, and its items are counted. Other

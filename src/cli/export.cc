@@ -25,7 +25,7 @@
 namespace stator::cli {
 namespace {
 
-constexpr int64_t kFileBytes = 64L << 20;  // of lines, in one data file
+constexpr int64_t kFileBytes = 64L << 20;  // of lines in one data file
 
 struct ExportFlags {
   EndpointFlags where;
@@ -76,7 +76,7 @@ class Export {
     return save();
   }
 
-  // Finds the export of this table and format that an earlier run has begun.
+  // Finds an unfinished export of this table and format. Returns false if there is none.
   Result<bool> resume() {
     STATOR_ASSIGN_OR_RETURN(const auto keys, bucket_.keys("AWSDynamoDB/"));
     for (const std::string& key : keys) {

@@ -13,7 +13,7 @@
 namespace stator::cli {
 namespace {
 
-// NAME=TEXT, several times.
+// Adds a flag that takes NAME=TEXT and can be repeated.
 void add_pairs(CLI::App& command, const std::string& flag, const std::string& form,
                const std::string& description,
                std::map<std::string, std::string, std::less<>>& pairs) {

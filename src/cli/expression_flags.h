@@ -18,7 +18,7 @@ class App;
 
 namespace stator::cli {
 
-// Absent if the flag was not given.
+// Returns std::nullopt if the flag was not given.
 std::optional<std::string> optional_text(const std::string& flag);
 
 struct ExpressionFlags {
@@ -27,9 +27,10 @@ struct ExpressionFlags {
   std::map<std::string, std::string, std::less<>> name_texts;
   std::map<std::string, std::string, std::less<>> value_texts;  // JSON, or text if it is not JSON
 
-  // Absent if no name was given: the API rejects an empty map.
+  // Returns std::nullopt if no name was given, because the API rejects an empty map.
   std::optional<Names> names() const;
-  // Errors: kInvalidArgument for a number that DynamoDB cannot store.
+  // Errors: kInvalidArgument for malformed JSON that begins with {, [ or ". Other text that is not
+  // JSON becomes a string.
   Result<std::optional<Values>> values() const;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator health: whether a server takes writes, for health checks of containers, in which there is
-// no other HTTP client.
+// stator health: checks whether a server accepts writes, for health checks of containers without
+// another HTTP client.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator import: puts items from files of DynamoDB's exports, or others in these formats, into a
-// table.
+// stator import: puts items from files of DynamoDB exports, or from other files in these formats,
+// into a table.
 //
 // Items are written in batches, in the order of the files. Items that occur twice, or were stored
 // by an earlier run, are put again, so the same command can always be repeated.
@@ -58,7 +58,8 @@ struct ImportedItems {
   int64_t errors = 0;
 };
 
-// How far it has come: all before `position` of `file`, and all files before it, is stored.
+// The position of the import: all items before `position` of `file`, and of all files before it,
+// are stored.
 struct ItemsReached {
   std::string file;
   uint64_t position = 0;
@@ -199,7 +200,7 @@ class Import {
                      .c_str());
   }
 
-  // A batch has no key twice: the last of them stays, as it would one by one.
+  // A batch must not contain a key twice. Keeps the last item with each key, as single puts would.
   Result<void> flush() {
     std::vector<WriteRequest> writes;
     std::vector<Item> keys;
@@ -235,7 +236,7 @@ class Import {
     return {};
   }
 
-  // Finds the items of a batch that the table rejects.
+  // Puts the items one by one, and reports those that the table rejects.
   Result<void> write_one_by_one(std::vector<WriteRequest> writes) {
     for (WriteRequest& write : writes) {
       auto put = client_.put_item({.table = table_.table, .item = std::move(*write.put)});
@@ -258,13 +259,14 @@ class Import {
   const TableDescription& table_;
   transfer::CsvOptions csv_;
   FileCheckpoint checkpoint_;
-  int64_t bytes_read_ = 0;  // of all files, as they are stored
+  int64_t bytes_read_ = 0;  // from all files, before decompression
   ItemsReached reached_;
   std::vector<Item> batch_;
   int64_t reported_ = 0;
 };
 
-// Whether a file contains items, by its name, unlike the manifests and checksums of an export.
+// Whether a file contains items, according to its name. Manifests and checksums of an export do
+// not.
 bool holds_items(const std::string& key, bool any_format) {
   const std::string name = key.substr(key.rfind('/') + 1);
   for (const char* ending : {".md5", ".checksum", ".part"}) {

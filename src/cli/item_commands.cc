@@ -29,7 +29,7 @@ struct ItemFlags {
 
 constexpr std::size_t kItemTextMaxMb = 16;
 
-// 1 if there is no such item, as grep.
+// Returns 1 if the item does not exist, like grep.
 int get(const ItemFlags& flags) {
   return with_table(flags.where, flags.table, [&](Client& client, const TableDescription& table) {
     auto key = primary_key(table, flags.key);

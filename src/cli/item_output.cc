@@ -51,7 +51,7 @@ std::string value_text(const AttributeValue& value) {
   const std::string object = wire::item_to_plain_json({{"v", value}});
   constexpr std::string_view kBefore = "{\"v\":";
   std::string text = object.substr(kBefore.size(), object.size() - kBefore.size() - 1);
-  // Base64 is distinguishable from text here without quotes.
+  // Base64 is printed without quotes.
   const bool quoted = value.is<Binary>() && text.size() >= 2;
   return quoted ? text.substr(1, text.size() - 2) : text;
 }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // ItemOutput: how items are printed for people, scripts and spreadsheets.
 //
-//   table     aligned columns, cut to fit; the default on a terminal
+//   table     aligned columns, truncated; the default on a terminal
 //   lines     one plain JSON object per line; the default otherwise
 //   json      one array of plain JSON objects
-//   dynamodb  one DynamoDB JSON object per line, which keeps sets and binary values apart
+//   dynamodb  one DynamoDB JSON object per line, which distinguishes sets and binary values
 //   csv       RFC 4180, with a header line
 //
-// `table` and `csv` hold all items in memory until the end, because an attribute of the last item
-// is a column of the first.
+// `table` and `csv` hold all items in memory until the end, because the last item can add a column.
 #pragma once
 
 #include <cstdio>
@@ -46,18 +45,18 @@ class ItemOutput {
   std::FILE* file_;
   std::string format_;
   std::vector<std::string> first_;
-  std::vector<Item> items_;  // of table and csv
+  std::vector<Item> items_;  // only for table and csv
   int64_t count_ = 0;
 };
 
-// Text as it is, other values as plain JSON.
+// Strings unchanged, binary values as base64, other values as plain JSON.
 std::string value_text(const AttributeValue& value);
 
 // `rows`, the first of which is the header, in aligned columns. A cell wider than `cell_max`
-// characters is cut and ends in "…".
+// characters is truncated and ends in "…".
 std::string aligned(const std::vector<std::vector<std::string>>& rows, std::size_t cell_max);
 
-// Characters of UTF-8 text.
+// The number of characters in UTF-8 text.
 std::size_t width_of(std::string_view text);
 
 }  // namespace stator::cli

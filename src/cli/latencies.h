@@ -15,11 +15,12 @@ class Latencies {
   void add(std::chrono::nanoseconds duration);
   void add(const Latencies& other);
   int64_t count() const { return count_; }
-  // A duration that `part` (0 to 1) of all do not exceed; zero if there are none.
+  // The duration that a share `part` (0 to 1) of all durations does not exceed, rounded up to the
+  // end of its bucket. Zero without durations.
   std::chrono::nanoseconds quantile(double part) const;
 
  private:
-  static constexpr int kBits = 6;  // of a duration, after the highest one
+  static constexpr int kBits = 6;  // bits that are kept after the highest one
   static constexpr int kGroups = 64 - kBits;
 
   int64_t count_ = 0;

@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kLibrary = "libedit.so.2";
 constexpr int kHistoryLinesMax = 1'000;
 
-// libedit's interface that is GNU Readline's.
+// libedit's functions that are compatible with GNU Readline.
 using Generator = char*(const char* word, int state);
 using Completer = char**(const char* word, int start, int end);
 struct EditLibrary {
@@ -27,13 +27,13 @@ struct EditLibrary {
   void (*stifle_history)(int lines) = nullptr;
   char** (*matches)(const char* word, Generator* generator) = nullptr;
   Completer** completer = nullptr;
-  int* completion_over = nullptr;  // no file names if the completer has none
+  int* completion_over = nullptr;  // 1: do not complete file names
 };
 
-LineEditor::Complete completion;      // of the editor that exists
+LineEditor::Complete completion;      // of the only editor
 std::vector<std::string> candidates;  // of the word that is being completed
 
-// The candidates one after another, allocated as the library frees them.
+// Returns one candidate per call, allocated with malloc for the library to free, then null.
 char* next_candidate(const char* word, int state) {
   static std::size_t next = 0;
   if (state == 0) {
@@ -43,7 +43,7 @@ char* next_candidate(const char* word, int state) {
   return next < candidates.size() ? strdup(candidates[next++].c_str()) : nullptr;
 }
 
-// Null if libedit is not installed or not needed.
+// Null if libedit is not installed, or if standard input or output is not a terminal.
 const EditLibrary* edit_library() {
   static const EditLibrary* const loaded = []() -> const EditLibrary* {
     if (isatty(STDIN_FILENO) != 1 || isatty(STDOUT_FILENO) != 1) return nullptr;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// LineEditor: lines that a person types, with editing, history and completion.
+// LineEditor: reads lines that a person types, with editing, history and completion.
 //
-// On a terminal, libedit does this if it is installed; it is loaded when the first editor is made,
-// as libcurl is (docs/decisions/0007). Otherwise lines are read as they come. Thread safety: one
-// editor at a time, on one thread.
+// On a terminal, libedit does this if it is installed. It is loaded when the first editor is
+// created, like libcurl (docs/decisions/0007). Otherwise, lines are read without editing.
+// Thread safety: one editor at a time, on one thread.
 #pragma once
 
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace stator::cli {
 
 class LineEditor {
  public:
-  // The words that can stand for `word`, the one before the cursor.
+  // Returns the completions of `word`, the word before the cursor.
   using Complete = std::function<std::vector<std::string>(std::string_view word)>;
 
   // `history` is a file that only its owner can read; empty: none.
@@ -26,7 +26,7 @@ class LineEditor {
   LineEditor& operator=(const LineEditor&) = delete;
   ~LineEditor();  // saves the history
 
-  // The next line, without its end; absent at the end of the input. Prompts on a terminal.
+  // The next line, without its end; std::nullopt at the end of the input. Prompts on a terminal.
   std::optional<std::string> read(const std::string& prompt);
 
  private:

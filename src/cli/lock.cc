@@ -20,8 +20,8 @@
 namespace stator::cli {
 namespace {
 
-// Exit statuses of `lock run` other than the command's: those of a shell for a command that cannot
-// be run, those of sysexits.h for the rest.
+// Exit statuses of `lock run` other than the command's: a shell's if the command cannot be run,
+// otherwise those of sysexits.h.
 constexpr int kUnavailableStatus =
     69;  // the lock cannot be taken, for a reason other than a holder
 constexpr int kLostStatus = 75;
@@ -53,8 +53,8 @@ int with_semaphore(const LockFlags& flags, Access access,
   });
 }
 
-// The signals that this process takes for its command, and SIGCHLD. Ignored ones (nohup) stay
-// ignored by both.
+// The signals that this process receives for its command, and SIGCHLD. Signals that are ignored
+// (nohup) remain ignored by both processes.
 sigset_t forwarded_signals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -68,7 +68,7 @@ sigset_t forwarded_signals() {
   return signals;
 }
 
-// The next signal within `patience`; 0 if none came.
+// The next signal within `patience`; 0 if none arrived.
 int next_signal(const sigset_t& signals, std::chrono::milliseconds patience) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(patience);
   const timespec most{.tv_sec = seconds.count(),
@@ -95,10 +95,10 @@ int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
     const auto stop = child.take_stop();
     const bool resumes = stop && child.settle_stop(*stop);
     if (!lease.held()) break;
-    // Signals that arrive while the command is stopped must be pending when it resumes. Just
-    // afterward, the command could be about to repeat its read, which a shell's handler would not
-    // interrupt. But SIGCONT cancels a pending stop: one that is sent here, and one sent just
-    // before, when the command's read from the terminal stopped it.
+    // Signals that arrive while the command is stopped must be pending when it resumes. Just after
+    // that, the command might already repeat its read, which a shell's handler does not interrupt.
+    // SIGCONT cancels a pending stop. So SIGTSTP is sent after it, also one that arrived just
+    // before the command's read from the terminal stopped it.
     const bool forwards = signal > 0 && signal != SIGCHLD;
     if (forwards && signal != SIGTSTP) child.send(signal);
     if (resumes) child.resume();
@@ -126,7 +126,7 @@ class Interruption {
           if (signal_ > 0) stop_.request_stop();
         }) {}
   std::stop_token token() const { return stop_.get_token(); }
-  // Ends the watch; the signal that came, or 0.
+  // Ends the watch. Returns the signal that arrived, or 0.
   int end() {
     watcher_.request_stop();
     watcher_.join();
@@ -135,7 +135,7 @@ class Interruption {
 
  private:
   std::stop_source stop_;
-  int signal_ = 0;  // of the watcher until it is joined
+  int signal_ = 0;  // written by the watcher until it is joined
   std::jthread watcher_;
 };
 
@@ -146,7 +146,7 @@ Result<Lease> acquire(Semaphore& semaphore, const LockFlags& flags, const sigset
                          .user = flags.user,
                          .order = flags.fifo ? Order::kFifo : Order::kAny,
                          .renewal = Renewal::kBackground};
-  // Without a wait first, to report the holder.
+  // Tries without waiting first, to report the holder.
   auto lease = semaphore.acquire(flags.name, options, interruption.token());
   if (!lease && lease.error().code == Code::kHeld && flags.wait.count() != 0) {
     std::fprintf(stderr, "stator: waiting: %s\n", one_line(lease.error().message).c_str());

@@ -60,7 +60,7 @@ std::string italic(std::string_view text) {
   return "\\fI" + escaped(text) + "\\fR";
 }
 
-// Sentences end with a full stop on paper.
+// Escapes the text and ends it with a period, unless it ends with other punctuation.
 std::string sentence(std::string text) {
   if (!text.empty() && std::string_view(".:?!").find(text.back()) == std::string_view::npos) {
     text += '.';
@@ -72,7 +72,7 @@ std::vector<const CLI::App*> commands_below(const CLI::App& command) {
   return command.get_subcommands([](const CLI::App* below) { return !below->get_name().empty(); });
 }
 
-// Those of its groups too, --help excepted.
+// The options of the command and of its groups, except --help.
 std::vector<const CLI::Option*> options_of_page(const CLI::App& command) {
   std::vector<const CLI::Option*> options = command.get_options(
       [&](const CLI::Option* option) { return option != command.get_help_ptr(); });
@@ -115,7 +115,7 @@ std::string description_of(const CLI::Option& option) {
   if (!option.get_default_str().empty()) text += sentence("Default: " + option.get_default_str());
   std::vector<std::string> excluded;
   for (const CLI::Option* other : option.get_excludes()) excluded.push_back(other->get_name());
-  std::ranges::sort(excluded);  // the library's order is that of addresses
+  std::ranges::sort(excluded);  // the library orders them by address
   for (const std::string& name : excluded) text += sentence("Not together with " + name);
   return text;
 }
@@ -156,7 +156,7 @@ std::string example_text(const std::string& example) {
   return ".PP\n.EX\n" + escaped(example) + "\n.EE\n";
 }
 
-// A command within the page of the one above it.
+// The section of a subcommand in the page of its parent.
 std::string part_of(const CLI::App& command, const std::string& path) {
   std::string text = ".SS " + escaped(path) + "\n" + synopsis(command, path) + "\n.PP\n" +
                      sentence(command.get_description()) + options_text(command);

@@ -20,8 +20,8 @@ class Pace {
       : per_second_(per_second), time_(time) {}
 
   int64_t per_second() const { return per_second_; }
-  // Waits until the items admitted earlier have had their time, then admits these. Returns false if
-  // `stop` ended the wait.
+  // Waits until the time of the items admitted earlier has passed, then admits these. Returns false
+  // if `stop` ended the wait.
   bool admit(std::size_t items, const std::stop_token& stop);
 
  private:

@@ -49,7 +49,7 @@ Result<Policy> read_policy(const std::string& file, PolicyKind kind) {
               fmt::format("invalid policy '{}': {}", file, parsed.error().message));
 }
 
-// A policy that is not accepted is an answer, not a misuse of the command.
+// Returns kFailure, not kUsage: a rejected policy is a result, not wrong usage.
 int refuse(const Error& error) {
   report(error);
   return kFailure;
@@ -79,7 +79,7 @@ int check_document(const PolicyFlags& flags) {
 
 // ---- A request from flags
 
-// "Music" and "table/Music" are resources of a server.
+// Returns ARNs and "*" unchanged. "Music" and "table/Music" are tables of `stator serve`.
 std::string full_arn(const std::string& resource) {
   if (resource == "*" || resource.starts_with("arn:")) return resource;
   const EngineOptions options;
@@ -87,7 +87,7 @@ std::string full_arn(const std::string& resource) {
                      resource.starts_with("table/") ? "" : "table/", resource);
 }
 
-// The part of an ARN after a number of colons.
+// The part of an ARN after this number of colons.
 std::string arn_part(std::string_view arn, int colons) {
   for (; colons > 0; --colons) {
     const std::size_t colon = arn.find(':');

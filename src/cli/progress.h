@@ -27,7 +27,7 @@ class Progress {
   bool terminal_;
   std::chrono::steady_clock::time_point drawn_ = {};
   std::chrono::steady_clock::time_point begun_ = {};  // at the first call of advance_to
-  int64_t done_before_ = 0;                           // then
+  int64_t done_before_ = 0;                           // `done` of that call
 };
 
 // "export: 45%, 1200 per second, 1m5s left". `in_elapsed` of `done` took `elapsed`; `total` 0:

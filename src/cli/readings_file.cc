@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kLineBytesMax = 64UL << 10;
 
-// The fields of a line. Quoted fields hold commas and doubled quotes, but no line breaks.
-// Absent if a quote is not closed.
+// The fields of a line. Quoted fields can contain commas and doubled quotes, but no line breaks.
+// Returns std::nullopt if a quote is not closed.
 std::optional<std::vector<std::string>> fields_of(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   std::vector<std::string> fields(1);
@@ -39,7 +39,7 @@ std::optional<std::vector<std::string>> fields_of(std::string_view line) {
   return fields;
 }
 
-// To be called while errno says why.
+// Call it while errno has the reason.
 Failure unreadable(const ReadingsFile& file) {
   return fail(Code::kIo, fmt::format("cannot read '{}': {}", file.path, std::strerror(errno)));
 }
@@ -57,7 +57,7 @@ Failure ReadingsReader::bad_line(std::string_view why) const {
   return fail(Code::kIo, fmt::format("{}, line {}: {}", file_.path, position_.lines, why));
 }
 
-// False at the end. A last line need not end with a line break.
+// Returns false at the end. The last line can lack a line break.
 Result<bool> ReadingsReader::read_line(std::string& line) {
   if (!std::getline(*input_, line)) {
     if (input_->bad()) return unreadable(file_);

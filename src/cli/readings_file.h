@@ -22,8 +22,8 @@ struct ReadingsFile {
   std::string path;  // "-": standard input
   std::string time_column = "date";
   std::string value_column;
-  SensorId sensor;            // of all readings, unless:
-  std::string sensor_column;  // names each one's
+  SensorId sensor;            // of all readings, if sensor_column is empty
+  std::string sensor_column;  // the column with the sensor of each reading
   std::string unit;
   std::string unit_column;
 };
@@ -38,13 +38,13 @@ struct FilePosition {
 
 class ReadingsReader {
  public:
-  // Borrows the description.
+  // `file` must outlive the reader.
   explicit ReadingsReader(const ReadingsFile& file) : file_(file) {}
   ReadingsReader(const ReadingsReader&) = delete;
   ReadingsReader& operator=(const ReadingsReader&) = delete;
 
   // Reads the header, then skips to `after` if the file's content up to there is unchanged. Returns
-  // whether it did; otherwise, it is at the first reading.
+  // true if it skipped; otherwise the position is at the first reading.
   Result<bool> open(const FilePosition& after = {});
 
   // Returns up to `count` readings, in the order of the file; empty at its end.

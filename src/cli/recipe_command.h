@@ -20,7 +20,7 @@ struct RecipeFlags {
   bool json = false;
 };
 
-// The endpoint's flags, --table, --no-create-table and --json.
+// Adds the endpoint flags, --table, --no-create-table and --json.
 void add_recipe_flags(CLI::App& command, RecipeFlags& flags, const std::string& default_table);
 
 enum class Access { kRead, kWrite };
@@ -30,13 +30,13 @@ enum class Access { kRead, kWrite };
 int with_tables(const RecipeFlags& flags, Access access, const std::vector<RecipeTable>& tables,
                 const std::function<int(Client&)>& action);
 
-// One line on standard output: `item` as plain JSON with --json, otherwise `text`.
+// Prints one line on standard output: `item` as plain JSON with --json, otherwise `text`.
 void answer(const RecipeFlags& flags, const std::string& text, const Item& item);
 
 // Prints the cursor of the next page, if there is one.
 void answer_next(const RecipeFlags& flags, const std::string& next);
 
-// Adds a leaf: its callback selects `run`.
+// Adds a subcommand that selects `run`.
 CLI::App* add_action(CLI::App& parent, const std::string& name, const std::string& description,
                      Invocation& invocation, std::function<int()> run);
 

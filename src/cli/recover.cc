@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator recover: continues with a data directory whose log is damaged.
+// stator recover: recovers a data directory whose log is damaged, without the writes after the
+// damage.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>

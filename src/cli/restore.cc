@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator restore: a backup becomes a data directory, whole and verified, or nothing happens.
+// stator restore: creates a data directory from a backup, or nothing if the backup is damaged.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>

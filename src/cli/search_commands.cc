@@ -35,7 +35,7 @@ struct SearchFlags {
   bool json = false;
 };
 
-// The limit of the next page, which keeps one of 1,000,000 items from being read to print ten.
+// The limit of the next page, so that printing ten items does not read a whole page.
 std::optional<int64_t> page_limit(const SearchFlags& flags, int64_t printed) {
   if (flags.limit == 0) return std::nullopt;
   // A filter removes some of the items read.
@@ -81,7 +81,8 @@ int print_pages(const SearchFlags& flags, const std::vector<std::string>& first,
   return kSuccess;
 }
 
-// Names and values of the condition, which start with "#stator" so that the user's are free.
+// A key condition. Its names and values begin with "stator_", so that they do not conflict with the
+// user's.
 class KeyCondition {
  public:
   explicit KeyCondition(const TableDescription& table) : table_(table) {}
@@ -151,7 +152,7 @@ Result<QueryRequest> query_request(const SearchFlags& flags, const TableDescript
   return request;
 }
 
-// What both requests have.
+// Sets the members that both requests have.
 template <class Request>
 void set_common(const SearchFlags& flags, Request& request) {
   request.index = optional_text(flags.index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator sensor: sensors by place, their readings by time.
+// stator sensor: sensors by location, their readings by time.
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <filesystem>
@@ -27,7 +27,7 @@ struct SensorFlags : RecipeFlags {
   std::string id;
   Location place;
   std::string type;
-  int64_t version = 0;  // 0: whichever it is
+  int64_t version = 0;  // 0: any version
   std::string value;
   std::string at;
   std::string from;
@@ -323,7 +323,7 @@ int import(const SensorFlags& flags) {
                      });
 }
 
-// CITY=N, each; the last `=` counts.
+// Parses CITY=N; the last `=` separates. Throws CLI::ValidationError.
 void take_shards(const std::vector<std::string>& given, std::map<std::string, int>& shards) {
   for (const std::string& one : given) {
     const std::size_t equals = one.rfind('=');
@@ -345,7 +345,7 @@ void add_place(CLI::App& leaf, Location& place, bool whole) {
   leaf.add_option("--room", place.room)->required(whole);
 }
 
-// The flags live as long as the program.
+// `flags` must live until the command has run.
 void add_layout(CLI::App& leaf, SensorFlags& flags) {
   leaf.add_option("--layout", flags.layout, "Layout of the table")
       ->check(CLI::IsMember({"indexed", "location-items"}))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The file is read in chunks. A chunk's readings are distributed to lanes, one per thread, by
-// sensor and time. The stored progress is the last chunk up to which everything is stored, so
-// nothing before it can be missing after a crash.
+// sensor and time. The stored position is the end of the last chunk up to which everything is
+// stored, so nothing before it is missing after a crash.
 #include "cli/sensor_import.h"
 
 #include <fmt/format.h>
@@ -30,7 +30,7 @@ void add_up(Recorded& all, const Recorded& some) {
   all.expired += some.expired;
 }
 
-// The item that keeps how far a file's import has come.
+// The item that stores the position of a file's import.
 class ReadingsCheckpoint {
  public:
   ReadingsCheckpoint(Client& client, const ImportOptions& options)
@@ -88,7 +88,7 @@ class ReadingsCheckpoint {
     return {};
   }
 
-  // The next import of the same file starts over.
+  // Deletes the position, so the next import of the same file starts over.
   Result<void> remove() {
     if (!stored_) return {};
     auto erased = client_.delete_item({.table = options_.sensors.table, .key = key_});
@@ -123,7 +123,7 @@ class Lanes {
   bool take(std::vector<Reading> readings, const FilePosition& end) {
     std::vector<std::vector<Reading>> parts(lanes_.size());
     for (Reading& reading : readings) {
-      // Like times of like sensors, in the order of the file, to one lane.
+      // Readings of the same sensor and time go to the same lane, in the order of the file.
       const uint64_t hash = fnv_hash(
           reading.sensor.text,
           static_cast<uint64_t>(reading.at.unix_seconds() * 31 + reading.at.subsecond_ns()));
@@ -141,13 +141,13 @@ class Lanes {
     return true;
   }
 
-  // The readings stored without a gap.
+  // The position up to which all readings are stored.
   ReadingsReached done() const {
     const std::scoped_lock lock(mutex_);
     return done_;
   }
 
-  // Ends the threads once all that was taken is stored, or something has failed.
+  // Ends the threads after all readings are stored, or after a failure.
   Result<void> finish() {
     close();
     return failure_ ? Result<void>(Failure(*failure_)) : Result<void>();
@@ -156,7 +156,7 @@ class Lanes {
  private:
   static constexpr std::size_t kChunksUnderWay = 4;
   struct Chunk {
-    std::size_t left = 0;  // parts
+    std::size_t left = 0;  // parts not stored yet
     FilePosition end;
     Recorded recorded = {};
   };
@@ -165,7 +165,7 @@ class Lanes {
     std::shared_ptr<Chunk> chunk;
   };
 
-  // Waits while the service is throttled or away.
+  // Retries while the server throttles or is unavailable.
   Result<Recorded> record(const std::vector<Reading>& readings) {
     if (readings.empty()) return Recorded();
     return with_patience(time_, give_up_.get_token(),
@@ -191,7 +191,7 @@ class Lanes {
     }
   }
 
-  // Under the mutex.
+  // Call it with mutex_ locked.
   void finish_part(Chunk& chunk, const Recorded& recorded) {
     add_up(chunk.recorded, recorded);
     --chunk.left;
@@ -215,7 +215,7 @@ class Lanes {
   const Check check_;
   std::stop_source give_up_;
   std::stop_callback<std::function<void()>> stop_;
-  mutable std::mutex mutex_;  // guards all that follows but the threads
+  mutable std::mutex mutex_;  // guards the following members, except threads_
   std::condition_variable changed_;
   std::vector<std::deque<Part>> lanes_;
   std::deque<std::shared_ptr<Chunk>> under_way_;  // in the order of the file

@@ -151,14 +151,14 @@ TEST_F(SensorImport, StartsOverIfTheFileHasChanged) {
   Imported imported = must(import());
   EXPECT_GT(imported.resumed_after, 100);
   EXPECT_EQ(imported.recorded.stored, 1'500);
-  // Changed before it: from the start.
+  // The file was changed before the stored position, so the import starts over.
   write(1'000, "broken line\n");
   EXPECT_FALSE(import());
   std::ofstream(options_.file.path) << "sensor,at,value,unit\n" + line(1) + line(2);
   imported = must(import());
   EXPECT_EQ(imported.resumed_after, 0);
   EXPECT_EQ(imported.recorded.stored, 2);
-  // And when the option requests it.
+  // It also starts over if `restart` is set.
   write(1'000, "broken line\n");
   EXPECT_FALSE(import());
   write(1'000);
@@ -197,7 +197,7 @@ TEST_F(SensorImport, WaitsWhileTheServiceIsThrottledOrAwayAndNotForever) {
   ASSERT_FALSE(given_up);
   EXPECT_EQ(given_up.error().code, Code::kThrottling);
   client_.before({});
-  // The error of a reading is printed once.
+  // The error of a reading is not retried.
   client_.first("BatchWriteItem", 1, refuse(Code::kValidation));
   EXPECT_EQ(import().error().code, Code::kValidation);
 }

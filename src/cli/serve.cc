@@ -29,11 +29,11 @@ constexpr const char* kTestModeVariable = "STATOR_TEST_MODE";
 
 struct ServeFlags {
   std::string data = "./stator-data";
-  bool names_data = false;  // or --durability or a cache, which are about it
+  bool names_data = false;  // --data, --durability or a cache was given
   bool memory = false;
   StoreFlags store;
   std::string listen = "127.0.0.1:8000";
-  int port = -1;  // -1: that of `listen`
+  int port = -1;  // -1: the port of `listen`
   std::string durability = "sync";
   int threads = 0;
   std::size_t memory_mb = 0;
@@ -60,7 +60,8 @@ struct ServeFlags {
   int64_t slow_ms = 0;
 };
 
-// A connection is a file descriptor, and the usual limit is there for programs that use select().
+// Each connection uses a file descriptor. The usual soft limit exists for programs that use
+// select().
 void raise_descriptor_limit() {
   rlimit descriptors{};
   if (getrlimit(RLIMIT_NOFILE, &descriptors) != 0) return;
@@ -68,7 +69,7 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 
-// SIGHUP reloads files. Without any it ends the process, as when a terminal closes.
+// SIGHUP reloads files. If there are none, it keeps its default action and ends the process.
 sigset_t awaited_signals(bool reloads) {
   sigset_t signals;
   sigemptyset(&signals);
@@ -140,7 +141,7 @@ Result<NamedStore> store_to_serve(const ServeFlags& flags) {
   return store;
 }
 
-// The rules of the test mode in JSON. Absent: it is off.
+// The rules of the test mode in JSON. std::nullopt if it is off.
 Result<std::optional<std::string>> test_mode_of(const ServeFlags& flags) {
   const std::string given =
       flags.test_mode.empty() ? environment_variable(kTestModeVariable) : flags.test_mode;

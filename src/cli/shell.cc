@@ -68,7 +68,7 @@ class Shell {
  public:
   Shell(Client& client, std::string output) : client_(client), output_(std::move(output)) {}
 
-  // False if a statement or a command failed.
+  // Returns false if a statement or a command failed.
   bool run() {
     if (is_terminal_ && load_tables()) load_names();
     LineEditor editor([this](std::string_view word) { return complete(word); }, history_file());
@@ -104,7 +104,7 @@ class Shell {
     const std::size_t end = text.find_last_not_of(" \t\r\n");
     if (end == text.npos) return text.clear();
     if (text[end] != ';') return;
-    // The semicolon can be part of a text that is not closed yet.
+    // The semicolon can be part of a string that is not closed yet.
     std::vector<std::string> with_mark = split_statements(text + "x");
     if (with_mark.empty() || with_mark.back() != "x") return;
     with_mark.pop_back();
@@ -157,7 +157,8 @@ class Shell {
     return {};
   }
 
-  // TABLE INDEX, a list of numbers, and perhaps an object of the attributes that items must have.
+  // `argument`: TABLE INDEX, a list of numbers, and optionally an object of attributes that items
+  // must have.
   Result<void> search(const std::string& argument) {
     const std::size_t list = argument.find('[');
     const std::size_t end = argument.find(']', std::min(list, argument.size()));
@@ -191,7 +192,8 @@ class Shell {
     return for_each_table(client_, [&](const std::string& table) { tables_.push_back(table); });
   }
 
-  // Indexes and key attributes, for completion: a table that cannot be described has none.
+  // Loads the names of indexes and key attributes, for completion. Skips tables that cannot be
+  // described.
   void load_names() {
     constexpr std::size_t kDescribedMax = 50;
     for (const std::string& table : tables_) {

@@ -2,7 +2,7 @@
 // The PostgreSQL database of a command: `--store URL` or STATOR_STORE, and its schema.
 //
 // Every user of a machine can read command lines, so the flag accepts no password. The variable
-// does; libpq's PGPASSWORD and ~/.pgpass are others.
+// accepts one. Alternatives are libpq's PGPASSWORD and ~/.pgpass.
 #pragma once
 
 #include <string>
@@ -27,7 +27,7 @@ struct StoreOptions {
   CLI::Option* store = nullptr;
   CLI::Option* schema = nullptr;
 };
-// --store and --schema.
+// Adds --store and --schema.
 StoreOptions add_store_flags(CLI::App& command, StoreFlags& flags);
 
 struct NamedStore {

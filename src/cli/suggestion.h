@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The word that a mistyped one probably meant.
+// Suggests a word for a mistyped one.
 #pragma once
 
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace stator::cli {
 
-// The word of `words` with the fewest characters to insert, delete, replace or swap; the first of
-// several. Empty if that is more than a third of `typed`.
+// The word with the smallest edit distance from `typed` (insertions, deletions, replacements,
+// swaps), the first of several. Empty if the distance is more than a third of the length of
+// `typed`.
 std::string nearest(std::string_view typed, const std::vector<std::string>& words);
 
 }  // namespace stator::cli

@@ -19,7 +19,7 @@ int with_table(const EndpointFlags& where, const std::string& table,
 Result<void> for_each_table(Client& client, const std::function<void(const std::string&)>& visit);
 
 // The key of an index, or of the table if `index` is empty.
-// Errors: kInvalidArgument if there is no such index.
+// Errors: kInvalidArgument if the index does not exist.
 Result<KeySchema> key_schema_of(const TableDescription& table, const std::string& index);
 
 // "12.3 MB".

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service changes one thing at a time: indexes that go, then capacity, then indexes that come
-// (one a request), then the rest.
+// DynamoDB makes one kind of change per request. The order is: deleted indexes, capacity, new
+// indexes (one per request), other settings.
 #include "cli/table_plan.h"
 #include "api/json/item_json.h"
 
@@ -158,8 +158,9 @@ class TablePlan {
     }
   }
 
-  // In one request: a table that becomes provisioned needs the throughput of its indexes with it.
-  // Limits of a table on demand and warm throughput are changes of their own.
+  // Changes the billing mode and throughput in one request, because a table that becomes
+  // provisioned needs the throughput of its indexes too. On-demand limits and warm throughput are
+  // separate changes.
   void change_capacity() {
     const BillingMode mode = request_.billing_mode.value_or(BillingMode::kProvisioned);
     const bool switches = mode != table_.billing_mode;
@@ -251,7 +252,7 @@ class TablePlan {
     }
   }
 
-  // A key that the template names by its id is described by its ARN.
+  // The template can name a key by its id, but the description has its ARN.
   bool is_encrypted_otherwise(const EncryptionSpecification& wanted) const {
     if (wanted.enabled.value_or(false) != table_.encryption.has_value()) return true;
     return table_.encryption && wanted.key_id &&
@@ -345,7 +346,7 @@ Result<std::vector<Tag>> list_tags(Client& client, const std::string& arn) {
   }
 }
 
-// A server that does not know of continuous backups has none.
+// A server without this operation has no continuous backups.
 Result<Recovery> describe_recovery(Client& client, const std::string& table) {
   const auto answer = ask(client, "DescribeContinuousBackups", {{"TableName", table}});
   if (!answer) {
@@ -363,7 +364,7 @@ Result<Recovery> describe_recovery(Client& client, const std::string& table) {
 
 constexpr std::chrono::milliseconds kTablePoll{100};
 
-// Until then another change of it is refused.
+// DynamoDB refuses another change of time to live until then.
 Result<void> wait_until_expiry_is_settled(Client& client, const std::string& table) {
   for (;;) {
     STATOR_ASSIGN_OR_RETURN(const DescribeTimeToLiveResult found,
@@ -399,8 +400,8 @@ Result<std::vector<TableStep>> steps_to(const TemplateTable& wanted, const Table
   return TablePlan(wanted, found).steps();
 }
 
-// Progress is derived from the item counts of both, if the endpoint keeps them current, as Stator
-// does.
+// Shows the progress of indexes from the item counts of the table and the index, which Stator keeps
+// current.
 Result<void> wait_until_active(Client& client, const std::string& table) {
   std::map<std::string, Progress> building;
   for (;;) {

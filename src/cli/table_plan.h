@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The changes that make an existing table match a wanted one: a template's, or a copy's.
 //
-// Without the properties, wanted are no stream, no time to live, no point-in-time recovery, no
-// deletion protection and the standard class. Throughput, encryption and tags are then not
-// changed.
+// If they are not specified, the stream, time to live, point-in-time recovery and deletion
+// protection are turned off, and the table class becomes standard. Throughput, encryption and tags
+// are then unchanged.
 #pragma once
 
 #include <string>
@@ -40,7 +40,7 @@ Result<std::vector<TableStep>> steps_to(const TemplateTable& wanted, const Table
 
 // Waits without a limit, because the time to build an index depends on the table's size.
 Result<void> wait_until_active(Client& client, const std::string& table);
-// Executes a step when the table can be changed, and waits as wait_until_active().
+// Waits like wait_until_active() until the table can be changed, then executes a step.
 Result<void> carry_out(Client& client, const std::string& table, const TableStep& step);
 
 // Executes an operation of the API whose request and response are documents.

@@ -50,7 +50,7 @@ class SegmentedScan {
   }
 
  private:
-  // Under the mutex. The first failure counts: it causes the others.
+  // Call it with mutex_ locked. Keeps the first failure, which causes the others.
   void give_up(Error error) {
     if (!failure_) failure_ = std::move(error);
     give_up_.request_stop();
@@ -67,7 +67,7 @@ class SegmentedScan {
       positions_[segment] = position;
     }
     const std::scoped_lock lock(mutex_);
-    // A request that was stopped fails with an error of its own.
+    // A stopped request fails with another error.
     if (!read) give_up(scan_.stop.stop_requested() ? stopped_scan().error() : read.error());
     --running_;
     ended_.notify_all();
@@ -83,7 +83,7 @@ class SegmentedScan {
                         .consistent_read = true,
                         .exclusive_start_key = position.after};
     const int64_t rate = scan_.pace == nullptr ? 0 : scan_.pace->per_second();
-    if (rate > 0) request.limit = std::max<int64_t>(1, rate / segments);  // pages of a second
+    if (rate > 0) request.limit = std::max<int64_t>(1, rate / segments);  // one page per second
     STATOR_ASSIGN_OR_RETURN(PageResult page, with_patience(system_time(), stop, [&] {
                               return scan_.client.scan(request);
                             }));
@@ -97,7 +97,7 @@ class SegmentedScan {
   }
 
   const TableScan& scan_;
-  std::mutex mutex_;  // guards what follows, up to `failure_`; the number of positions is constant
+  std::mutex mutex_;  // guards the members up to failure_; the number of positions is constant
   std::condition_variable ended_;
   ScanPositions positions_;
   std::size_t running_ = 0;

@@ -18,9 +18,9 @@ namespace stator::cli {
 
 inline constexpr int kSegmentsMax = 64;
 
-// How far a segment is read: an item of it is visited if, and only if, it is not after `after`.
+// The position in a segment: exactly the items up to `after` were visited.
 struct SegmentPosition {
-  std::optional<Item> after = {};  // absent: nothing is visited yet, or `ended`
+  std::optional<Item> after = {};  // std::nullopt: at the start, or `ended`
   int64_t items = 0;
   bool ended = false;
   bool operator==(const SegmentPosition&) const = default;
@@ -43,7 +43,7 @@ struct TableScan {
 
 // Reads from `positions`, one for each segment. Reads are consistent, and repeated for about ten
 // minutes after a retryable() error. Errors: kCancelled after `stop`; those of `visit` and
-// `advanced`. Items that are written during the scan may be visited or not.
+// `advanced`. Items that are written during the scan might be visited or not.
 Result<void> scan_table(const TableScan& scan, ScanPositions positions);
 
 }  // namespace stator::cli

@@ -10,7 +10,7 @@
 namespace stator::cli {
 namespace {
 
-// Accepted, since they change nothing that a request to the table sees, or not yet here.
+// Properties that are accepted but not applied.
 constexpr std::array<std::string_view, 4> kIgnored = {
     "ContributorInsightsSpecification", "ImportSourceSpecification", "KinesisStreamSpecification",
     "ResourcePolicy"};
@@ -49,7 +49,7 @@ Result<KeySchema> read_key_schema(const TemplateValues& values, const Properties
   return schema;
 }
 
-// Two integers under one property: ProvisionedThroughput and the like.
+// Reads a property with two integers, such as ProvisionedThroughput.
 template <class T>
 Result<std::optional<T>> read_pair(const TemplateValues& values, const Properties& owner,
                                    std::string_view property, std::string_view first,
@@ -362,7 +362,7 @@ Result<TemplateTable> read_simple_table(const TemplateValues& values, const std:
   return table;
 }
 
-// Absent: a resource of another type, or one whose condition is false.
+// Returns std::nullopt for a resource of another type, or with a condition that is false.
 Result<std::optional<TemplateTable>> read_resource(const TemplateValues& values,
                                                    const std::string& name, const YamlNode& node) {
   const YamlNode* type = node.find("Type");
@@ -389,7 +389,7 @@ Result<std::optional<TemplateTable>> read_resource(const TemplateValues& values,
   return std::optional(std::move(table));
 }
 
-// Every parameter given must be one that the template asks for, the service's own excepted.
+// Every given parameter must be declared in the template, except pseudo parameters (AWS::…).
 Result<void> check_parameters(const YamlNode& document, const TemplateParameters& parameters) {
   const YamlNode* declared = document.find("Parameters");
   for (const auto& [name, value] : parameters) {

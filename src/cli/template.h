@@ -15,7 +15,7 @@
 
 namespace stator::cli {
 
-struct Recovery {  // to a point in time
+struct Recovery {  // point-in-time recovery
   bool enabled = false;
   std::optional<int64_t> days = {};
 };

@@ -21,12 +21,12 @@ class Properties {
   static Result<Properties> of(const TemplateValues& values, const YamlNode& node,
                                std::initializer_list<std::string_view> known);
 
-  // Absent if the property is missing or is AWS::NoValue.
+  // These return std::nullopt if the property is missing or is AWS::NoValue.
   Result<std::optional<YamlNode>> node(std::string_view name) const;
   Result<std::optional<std::string>> text(std::string_view name) const;
   Result<std::optional<int64_t>> integer(std::string_view name) const;
   Result<std::optional<bool>> boolean(std::string_view name) const;
-  Result<std::vector<YamlNode>> list(std::string_view name) const;  // empty if absent
+  Result<std::vector<YamlNode>> list(std::string_view name) const;  // empty if missing
 
   // One of a closed list of strings.
   template <class T>

@@ -28,7 +28,7 @@ class TemplateValues {
   // such as AWS::StackName.
   TemplateValues(const YamlNode& document, TemplateParameters given);
 
-  // The node with functions at its top level resolved; absent if it is AWS::NoValue.
+  // The node with functions at its top level resolved; std::nullopt if it is AWS::NoValue.
   Result<std::optional<YamlNode>> resolve(const YamlNode& node) const { return resolve(node, 0); }
   // Whether the condition of this name holds.
   Result<bool> condition(const YamlNode& at, const std::string& name) const {

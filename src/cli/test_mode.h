@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a test mode, as an argument.
+// Reads the rules of a test mode from a command-line argument.
 #pragma once
 
 #include <string>
@@ -8,7 +8,8 @@
 
 namespace stator::cli {
 
-// The rules in JSON: `given` itself, or the file that it names. Errors: kIo.
+// The rules in JSON: `given` if it begins with {, otherwise the text of the file that it names.
+// Errors: kIo.
 Result<std::string> read_test_mode(const std::string& given);
 
 }  // namespace stator::cli

@@ -125,7 +125,7 @@ Result<std::unique_ptr<EventSource>> open_source(const ToggleFlags& flags) {
     return open_nats(nats);
   }
   if (flags.file == "-") return open_lines(STDIN_FILENO, flags.checkpoint);
-  // As long as the process, as standard input is.
+  // Stays open until the process ends, like standard input.
   const int input = open(flags.file.c_str(), O_RDONLY | O_CLOEXEC);
   if (input < 0) return fail(Code::kInvalidArgument, "cannot read '" + flags.file + "'");
   return open_lines(input, flags.checkpoint);
@@ -159,7 +159,7 @@ int consume_events(const ToggleFlags& flags) {
             consume(**source, AnyToggle(client, options), flags.consume, signals.token());
         if (!consumed) return report(consumed.error());
         answer_consumed(flags, *consumed);
-        // A stream delivers them again by itself; lines come again only in another run.
+        // NATS redelivers events that were left; lines are read again only by another run.
         const bool all_settled = consumed->left == 0 || !flags.nats.server.url.empty();
         return all_settled ? kSuccess : kFailure;
       });

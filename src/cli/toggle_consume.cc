@@ -20,8 +20,8 @@ namespace {
 constexpr std::chrono::milliseconds kBackoffMin{100};
 constexpr std::chrono::milliseconds kBackoffMax{5'000};
 
-// Whether no clock, consumer or repetition could ever save this event. All other errors leave it to
-// be delivered again.
+// Whether the event can never be saved, at any time and by any consumer. After other errors, the
+// event is delivered again.
 bool is_of_the_event(const Error& error) {
   switch (error.code) {
     case Code::kInvalidArgument:
@@ -82,7 +82,7 @@ class Rejects {
   std::string lines_;
 };
 
-// The texts of one turn on their way to being settled.
+// The messages of one call of next(), until they are settled.
 class Turn {
  public:
   Turn(const std::vector<std::string>& texts, Rejects& rejects, Consumed& consumed)
@@ -174,7 +174,7 @@ class Turn {
   Rejects& rejects_;
   Consumed& consumed_;
   std::vector<Settlement> settlements_;
-  std::vector<std::size_t> places_;  // in texts_, of events_
+  std::vector<std::size_t> places_;  // positions of events_ in texts_
   std::vector<ToggleEvent> events_;  // not settled yet
 };
 

@@ -19,7 +19,7 @@ struct ConsumeOptions {
   // before the message is settled. Empty: standard error.
   std::string rejects_file = {};
   int parallel = 16;
-  TimeSource* time = nullptr;  // of the pauses before repetitions; null: system_time()
+  TimeSource* time = nullptr;  // for the pauses before retries; null: system_time()
 };
 
 struct Consumed {

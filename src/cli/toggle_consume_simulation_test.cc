@@ -3,8 +3,9 @@
 // late, twice and out of order; clocks are wrong by minutes; requests are throttled, conflict or
 // lose their replies; consumers crash between saving and acknowledging.
 //
-// In the end every valid event has been applied exactly once in effect, each toggle's latest is
-// the greatest (time, event id), and nothing but malformed messages was terminated.
+// At the end, every valid event must have been applied exactly once. The latest event of each
+// toggle must have the greatest (time, event id). Only malformed messages must have been
+// terminated.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +41,7 @@ constexpr std::chrono::nanoseconds kAckWait = 30s;
 
 using Random = std::mt19937_64;
 
-// The shared clock as a machine that is wrong by `skew` shows it.
+// The shared clock as read on one machine, wrong by `skew`.
 class SkewedTime final : public TimeSource {
  public:
   SkewedTime(FakeTime& time, std::chrono::nanoseconds skew) : time_(time), skew_(skew) {}
@@ -63,7 +64,7 @@ struct Message {
   bool terminated = false;
 };
 
-// What JetStream does: whatever is not acknowledged in time is delivered again.
+// Simulates JetStream: redelivers messages that are not acknowledged in time.
 class Broker {
  public:
   Broker(FakeTime& time, Random& random) : time_(time), random_(random) {}
@@ -78,7 +79,7 @@ class Broker {
     std::vector<std::size_t> ready;
     for (std::size_t i = 0; i < messages_.size(); ++i) {
       const Message& message = messages_[i];
-      // An acknowledgment may be lost as well.
+      // An acknowledgment can be lost too.
       const bool again = message.acknowledged && random_() % 200 == 0;
       const bool waits = !message.acknowledged && !message.terminated;
       if ((waits || again) && message.deliver_at <= time_.since_boot()) ready.push_back(i);
@@ -102,7 +103,7 @@ class Broker {
   std::vector<Message> messages_;
 };
 
-// One fetch, which the consumer may not live to settle.
+// One fetch. If `crashes`, the consumer crashes before it settles the messages.
 class Delivery final : public EventSource {
  public:
   Delivery(Broker& broker, bool crashes) : broker_(broker), crashes_(crashes) {}
@@ -163,7 +164,7 @@ class Simulation {
     return {.table = "Toggles", .mode = mode_, .time = time};
   }
 
-  // Dated by publishers whose clocks are right to the minute; many have the same time.
+  // Events are dated at most a few minutes ago, and many have the same time.
   void publish(int number) {
     const int toggle = static_cast<int>(random_() % kToggles);
     const std::string id = "t" + std::to_string(toggle);
@@ -200,7 +201,7 @@ class Simulation {
     }
   }
 
-  // A consumer that has died is started again, with the same clock.
+  // A consumer that has crashed restarts with the same clock.
   void take_a_turn(Consumer& consumer) {
     ToggleOptions with = options(&consumer.time);
     // Without jitter, so that a seed gives the same run.

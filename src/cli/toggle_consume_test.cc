@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of each delivered event: saved, rejected, or left to be delivered again.
+// Tests the outcome of each delivered event: saved, rejected, or left to be delivered again.
 #include "cli/toggle_consume.h"
 
 #include <fcntl.h>
@@ -29,7 +29,7 @@ constexpr auto kHandled = Settlement::kHandled;
 constexpr auto kRejected = Settlement::kRejected;
 constexpr auto kLeft = Settlement::kLeft;
 
-// One batch of texts, and how it was settled.
+// One batch of messages, and how it was settled.
 class OneBatch final : public EventSource {
  public:
   explicit OneBatch(std::vector<std::string> texts) : texts_(std::move(texts)) {}
@@ -111,7 +111,7 @@ TEST_P(ToggleConsume, RepeatsConflictsAndThrottlesAndRejectsNone) {
         refuse(Code::kProvisionedThroughputExceeded), refuse(Code::kServiceUnavailable),
         refuse(Code::kOutcomeUnknown), cancel({"TransactionConflict", "None"}),
         cancel({"None", "ThrottlingError"})}) {
-    // More than one save repeats by itself.
+    // More failures than one save retries by itself.
     client_.first(write(), 25, fate);
     time_.advance(1s);
     const std::string id = "at " + time_.now().text();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator verify: is a data directory, or a backup, as it should be?
+// stator verify: checks a data directory or a backup for damage.
 #include "cli/verify.h"
 #include "api/json/item_json.h"
 

@@ -9,11 +9,11 @@
 
 namespace stator::cli {
 
-// The directory is only read. Errors as open_rocks_store().
+// Does not change the directory. Errors: see open_rocks_store().
 Result<VerifyReport> verify_directory(const std::filesystem::path& directory);
 
-// Prints one line on standard output for each finding in the report, and the number of those that
-// it does not contain.
+// Prints one line on standard output for each finding in the report, and the number of findings
+// that it does not contain.
 void print_findings(const VerifyReport& report);
 
 }  // namespace stator::cli

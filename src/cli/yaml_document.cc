@@ -66,7 +66,7 @@ class Converter {
     return converted;
   }
 
-  // Plain scalars are tagged "?", quoted ones "!", both by the parser.
+  // The parser tags plain scalars with "?" and quoted ones with "!".
   static std::string own_tag(const YAML::Node& node) {
     const std::string& tag = node.Tag();
     return tag.size() > 1 && tag.starts_with('!') ? tag : std::string();

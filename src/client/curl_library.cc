@@ -11,7 +11,7 @@ constexpr const char* kLibrary = "libcurl.so.4";
 
 struct Loaded {
   CurlLibrary library = {};
-  std::string complaint;  // empty once it is there
+  std::string complaint;  // empty if libcurl is loaded
 };
 
 class Loader {
@@ -19,7 +19,7 @@ class Loader {
   explicit Loader(Loaded& loaded) : loaded_(loaded), handle_(dlopen(kLibrary, RTLD_NOW)) {
     if (handle_ == nullptr) complain();
   }
-  // It stays loaded: it has threads' and OpenSSL's state that outlives a handle.
+  // No destructor unloads the library, because state of threads and OpenSSL outlives a handle.
   template <class Function>
   void find(Function& function, const char* name) {
     if (handle_ == nullptr) return;

@@ -14,7 +14,7 @@ namespace stator {
 namespace {
 
 constexpr std::size_t kIdleHandlesMax = 64;
-constexpr std::size_t kAnswerBytesMax = 64UL << 20;  // four times the service's largest answer
+constexpr std::size_t kAnswerBytesMax = 64UL << 20;  // four times DynamoDB's largest response
 
 std::size_t collect(char* bytes, std::size_t size, std::size_t count, void* target) {
   auto& body = *static_cast<std::string*>(target);
@@ -23,7 +23,7 @@ std::size_t collect(char* bytes, std::size_t size, std::size_t count, void* targ
   return size * count;
 }
 
-// The value of the header `name` (in lower case), if this is its line.
+// The value of the header `name` (in lower case), if `line` is that header.
 std::optional<std::string> header_value(std::string_view line, std::string_view name) {
   const bool is_named = line.size() > name.size() && line[name.size()] == ':' &&
                         std::ranges::equal(line.substr(0, name.size()), name, [](char a, char b) {
@@ -46,8 +46,9 @@ std::size_t read_header(char* bytes, std::size_t size, std::size_t count, void* 
   return size * count;
 }
 
-// Runs before each request that libcurl sends. It would send one again where a kept connection ends
-// without an answer, although the first may have taken effect: that is for the caller to decide.
+// Runs before each request that libcurl sends. If a kept connection ends without a response,
+// libcurl would send the request again, although the first one might have taken effect. The caller
+// decides whether to retry.
 int begin_request(void* count, char* /*to*/, char* /*from*/, int /*to_port*/, int /*from_port*/) {
   int& begun = *static_cast<int*>(count);
   return ++begun == 1 ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
@@ -83,9 +84,9 @@ class CurlTransport::Handle {
   explicit Handle(const HttpClientOptions& options) : options_(options), curl_(curl().easy_init()) {
     set(CURLOPT_URL, options.endpoint.c_str());
     set(CURLOPT_NOSIGNAL, 1L);
-    // Large bodies are announced by libcurl; an answer to that is not waited for. Leaving the
-    // header out would need an "Expect:" line, which libcurl 7.88 signs although it does not send
-    // it.
+    // For large bodies, libcurl sends "Expect: 100-continue"; do not wait for the response.
+    // Omitting the header would need an "Expect:" line, which libcurl 7.88 signs although it does
+    // not send it.
     set(CURLOPT_EXPECT_100_TIMEOUT_MS, 1L);
     set(CURLOPT_POST, 1L);
     set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -159,7 +160,7 @@ class CurlTransport::Handle {
     using std::chrono::milliseconds;
     milliseconds longest = options_.request_timeout;
     if (limits != nullptr) {
-      // Zero would be no limit at all.
+      // 0 means no limit to libcurl.
       longest = std::clamp(std::chrono::ceil<milliseconds>(limits->for_attempt()), milliseconds(1),
                            longest);
     }
@@ -176,14 +177,14 @@ class CurlTransport::Handle {
         fmt::format("no answer from {}: {}", options_.endpoint,
                     again ? "the connection ended" : curl().easy_strerror(code)) +
         (code == CURLE_COULDNT_CONNECT ? "; is the server running?" : "");
-    long sent_bytes = 0;  // of the last request on the wire; its head goes first
+    long sent_bytes = 0;  // in the last request; the headers are sent first
     curl().easy_getinfo(curl_, CURLINFO_REQUEST_SIZE, &sent_bytes);
     const bool sent = sent_bytes > 0 || again;
     switch (code) {
       case CURLE_COULDNT_CONNECT:
       case CURLE_COULDNT_RESOLVE_HOST:
       case CURLE_SSL_CONNECT_ERROR:
-        // Where a request had begun, that was on a kept connection that this one was to replace.
+        // A request that had begun was sent on a kept connection, which this one was to replace.
         return {begun_ > 0 ? TransportFailure::kBroken : TransportFailure::kNotSent, message};
       case CURLE_PEER_FAILED_VERIFICATION:
         return {TransportFailure::kRefused,
@@ -206,7 +207,7 @@ class CurlTransport::Handle {
 
   const HttpClientOptions& options_;
   CURL* curl_;
-  int begun_ = 0;  // requests of the call under way
+  int begun_ = 0;  // requests begun in the current call
   std::stop_token stop_;
 };
 
@@ -250,7 +251,7 @@ std::expected<HttpAnswer, TransportError> CurlTransport::post(std::string_view t
                                                               const CallLimits* limits) {
   std::unique_ptr<Handle> handle = take();
   auto answer = handle->post(target, body, limits);
-  // After a failed connection, the handle opens a new one.
+  // A handle is not reused after an error.
   if (answer) give_back(std::move(handle));
   return answer;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CurlTransport: sends signed requests to an endpoint, those of the API on shared persistent
-// connections.
+// CurlTransport: sends signed requests to an endpoint. API requests share persistent connections.
 //
 // Thread safety: any thread can call each method.
 #pragma once

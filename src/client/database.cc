@@ -79,7 +79,7 @@ struct Database::Impl {
   std::unique_ptr<Engine> engine;
   std::unique_ptr<testmode::TestMode> test_mode = {};  // null: off
 
-  // Calls run(request), or does what test mode decides.
+  // Calls run(request), with the faults that test mode injects.
   template <class Request, class Run>
   std::invoke_result_t<Run&, const Request&> run(std::string_view operation, const Request& request,
                                                  Run run) {
@@ -108,7 +108,7 @@ struct Database::Impl {
     return run(name, request, [&](const Request& own) { return ((*engine).*operation)(own); });
   }
 
-  // A shared engine borrows the request until `done` has run, any engine during the call.
+  // Any engine borrows the request during the call; a shared engine also until `done` has run.
   template <class T, class Request, class Finish>
   void start(std::string_view name, void (Engine::*operation)(const Request&, stator::Done<T>),
              const Request& request, Finish done) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens a Database on an open store, such as one with files that a test makes fail, or on an
-// engine, such as one with another clock.
+// Opens a Database on an open store or engine, for example one with files that fail or with a
+// test's clock.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The callback forms of Database's writes. What all clients have in common is in tests/client.
+// The callback forms of Database's writes. Tests of all clients are in tests/client.
 #include "stator/database.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test mode of a Database. What each fault does: src/testmode.
+// Tests of the test mode of a Database. Each fault is tested in src/testmode.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

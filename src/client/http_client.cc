@@ -34,8 +34,9 @@ bool checksum_holds(const HttpAnswer& answer) {
          fmt::to_string(libdeflate_crc32(0, answer.body.data(), answer.body.size()));
 }
 
-// Full jitter: anything up to the base doubled for each attempt made, but no more than the maximum,
-// nor longer than the limits last.
+// Waits with full jitter: a random time up to the base, doubled for each further attempt, but at
+// most the maximum and the time that the limits leave. Returns early if the limits stop the
+// request.
 void back_off(const HttpClientOptions& options, int attempts_made, const CallLimits* limits) {
   thread_local std::mt19937_64 random{std::random_device{}()};
   constexpr int kDoublingsMax = 20;
@@ -52,7 +53,8 @@ void back_off(const HttpClientOptions& options, int attempts_made, const CallLim
                  [] { return false; });
 }
 
-// Why the limits end a request. What became of it is known, as `may_have_applied` says.
+// The error of a request that the limits end. `may_have_applied`: the outcome of an attempt is
+// unknown.
 Failure ended_by(const CallLimits& limits, bool may_have_applied) {
   const bool stopped = limits.stop().stop_requested();
   const char* const what =
@@ -61,7 +63,8 @@ Failure ended_by(const CallLimits& limits, bool may_have_applied) {
   return fail(stopped ? Code::kCancelled : Code::kTimeout, what);
 }
 
-// The result of one attempt: a successful answer, or an error and whether another attempt may help.
+// The result of one attempt: a successful response, or an error and whether another attempt might
+// help.
 struct Attempt {
   Result<HttpAnswer> answer;
   bool worth_another = false;
@@ -100,7 +103,7 @@ Attempt attempt_of(HttpAnswer answer, bool writes) {
   return {Failure(std::move(error)), worth_another};
 }
 
-// Absent unless the whole text is a number that is not negative.
+// The number, if the whole text is a non-negative integer.
 std::optional<int64_t> number_in(std::string_view text) {
   int64_t number = 0;
   const char* const end = std::to_address(text.end());
@@ -154,7 +157,8 @@ Result<void> check_options(const HttpClientOptions& options) {
 
 enum class Effect { kReads, kWrites };
 
-// Whether an operation known by its name alone may have changed something where no answer came.
+// Whether an operation of which only the name is known might have changed something if no response
+// came.
 Effect effect_of(std::string_view operation) {
   for (const std::string_view verb :
        {"BatchGet", "Describe", "Get", "List", "Query", "Scan", "Search"}) {
@@ -193,8 +197,7 @@ struct HttpClient::Impl {
       if (!answer && limits != nullptr && limits->are_over()) continue;
       if (!attempt.worth_another || made >= options.max_attempts) {
         Error error = std::move(attempt.answer).error();
-        // An attempt that was turned away, or never arrived, does not settle what became of an
-        // earlier one.
+        // A throttled or unsent attempt says nothing about the outcome of an earlier one.
         const bool unsettled = attempt.worth_another || error.code == Code::kUnavailable;
         if (may_have_applied && unsettled) error.code = Code::kOutcomeUnknown;
         return Failure(std::move(error));
@@ -298,7 +301,7 @@ Result<TransactGetItemsResult> HttpClient::transact_get_items(
   return impl_->call<TransactGetItemsResult>("TransactGetItems", request, Effect::kReads);
 }
 
-// Only the service knows whether a statement writes.
+// Only the server knows whether a statement writes.
 Result<ExecuteStatementResult> HttpClient::execute_statement(
     const ExecuteStatementRequest& request) {
   return impl_->call<ExecuteStatementResult>("ExecuteStatement", request, Effect::kWrites);

@@ -298,7 +298,7 @@ TEST(HttpClient, GivesATransactionOneTokenForAllItsAttempts) {
   EXPECT_THAT(seen[3].body, HasSubstr(R"("ClientRequestToken":"mine")"));
 }
 
-// ---- What is sent
+// ---- Requests
 
 std::string hex(std::string_view bytes) {
   constexpr char kDigits[] = "0123456789abcdef";

@@ -115,7 +115,7 @@ void ScriptedService::serve() {
     poll(polled.data(), polled.size(), -1);
     if (polled[1].revents != 0) return;
     const int connection = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
-    if (connection < 0 && errno == EINVAL) return;  // it has left
+    if (connection < 0 && errno == EINVAL) return;  // kDropAndLeave
     if (connection < 0) continue;
     {
       const std::lock_guard lock(mutex_);

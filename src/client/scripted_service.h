@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ScriptedService: an HTTP server on a free port that plays a list of responses, drops and
-// timeouts, one for each request, and records the requests. It serves one connection after the
-// other.
+// timeouts, one for each request, and records the requests. It serves one connection at a time.
 #pragma once
 
 #include <atomic>
@@ -29,7 +28,7 @@ struct ScriptStep {
   Kind kind = Kind::kAnswer;
   int status = 200;
   std::string body = "{}";
-  std::string headers = {};  // lines, each with its end
+  std::string headers = {};  // lines, each with its \r\n
 };
 
 ScriptStep answer(int status, std::string body, std::string headers = {});
@@ -52,7 +51,7 @@ class ScriptedService {
   std::string url() const;
   std::vector<SeenRequest> requests() const;
   int connections() const;
-  // Waits until this server has closed so many connections.
+  // Waits until this server has closed this many connections.
   void await_closed(int connections) const;
 
  private:

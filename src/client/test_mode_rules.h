@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of a server's test mode. docs/testing.md.
+// The rules of a server's test mode. See docs/testing.md.
 #pragma once
 
 #include <optional>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Console: the web pages at /console/, files that the binary contains.
+// Console: the web pages at /console/, from files embedded in the binary.
 //
 // Thread safety: any thread.
-// Security: the files hold no data and need no signature. The page sends the same requests to `/`
-// as every other client. The content security policy admits nothing but files of the same server,
-// and no script or style inside a page.
+// Security: the files contain no data, so requests for them need no signature. The page sends the
+// same requests to `/` as every other client. The content security policy allows only files of the
+// same server, and no script or style inside a page.
 #pragma once
 
 #include <filesystem>
@@ -17,14 +17,14 @@ namespace stator::console {
 
 class Console {
  public:
-  // With a directory, for development: the content of files comes from there at each request. Their
-  // names remain those of the embedded files.
+  // With a directory, for development, reads the content of files from there at each request.
+  // Serves only the names of embedded files.
   explicit Console(std::filesystem::path directory = {}) : directory_(std::move(directory)) {}
 
   // Whether respond() is responsible for a request's target.
   static bool serves(std::string_view target);
 
-  // 404 for other names than those of the files, 405 for other methods than GET and HEAD.
+  // Returns 404 for unknown names and 405 for methods other than GET and HEAD.
   http::Response respond(const http::Request& request) const;
 
  private:

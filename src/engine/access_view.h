@@ -32,7 +32,8 @@ class AccessView {
   // The name of the first attribute of a partition key; absent if there is no such table or index.
   std::optional<std::string> partition_key(std::string_view table,
                                            const std::optional<std::string>& index) const;
-  // See ResourcePolicies::find. ResourcePolicies::unreadable() if the store cannot be read.
+  // See ResourcePolicies::find(). Returns ResourcePolicies::unreadable() if the store cannot be
+  // read.
   PolicyPtr resource_policy(std::string_view table, std::string_view rest) const;
   policy::KeySet resource_policy_keys() const;
 

@@ -24,7 +24,7 @@ struct Operation {
   Start start;
 };
 
-// `make` makes the request for a table; it is kept until the response.
+// `make` returns the request for a table. The request lives until the response.
 template <class T, class Request>
 Operation operation_of(std::string name, void (Engine::*method)(const Request&, Done<T>),
                        std::function<std::type_identity_t<Request>(const std::string&)> make) {

@@ -29,7 +29,7 @@ namespace stator {
 struct Engine::Impl : JobEngine {
   using JobEngine::JobEngine;
 
-  Worker housekeeping;  // run_maintenance() without being told
+  Worker housekeeping;  // runs maintain() periodically
   Ticker ticker;        // heartbeats, and the start of housekeeping
 };
 
@@ -40,7 +40,7 @@ bool has_expiring_items(const CatalogSnapshot& snapshot) {
                              [](const auto& table) { return table.second->expiry() != nullptr; });
 }
 
-// Starts the jobs that no engine works on.
+// Starts the jobs that no other engine is running.
 Result<void> resume(JobEngine& engine) {
   STATOR_RETURN_IF_ERROR(engine.leases.look(engine.now_ms()));
   resume_backfills(engine);
@@ -51,9 +51,9 @@ Result<void> resume(JobEngine& engine) {
   return admin::resume_jobs(engine, admin::kBulkJobs, start_bulk_puts);
 }
 
-// Other processes can have enabled TTL, changed policies, and ended, since.
+// Other processes can have enabled TTL, changed policies or stopped since the last run.
 void maintain(JobEngine& engine) {
-  // What fails here, the next run repeats.
+  // Failures are repeated by the next run.
   const auto snapshot = engine.catalog->newest_snapshot();
   if (engine.is_shared) static_cast<void>(resume(engine));
   if (snapshot && engine.is_shared) {
@@ -75,7 +75,7 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
                                              const EngineOptions& options) {
   auto impl = std::make_unique<Impl>(std::move(store), options);
   STATOR_ASSIGN_OR_RETURN(impl->catalog, Catalog::open(*impl->store, impl->jobs));
-  // From here on it ends as an engine does, its workers first.
+  // From here on, an error destroys the engine in its usual order: workers first.
   std::unique_ptr<Engine> engine(new Engine(std::move(impl)));
   Impl& parts = *engine->impl_;
   STATOR_RETURN_IF_ERROR(resume(parts));
@@ -83,7 +83,7 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   if (has_expiring_items(*snapshot)) start_sweeping(parts);
   STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*snapshot));
   parts.ticker.start(options.maintenance_interval, [&parts] {
-    parts.leases.beat();  // not behind a trim, which can take longer than a lease
+    parts.leases.beat();  // not on the housekeeping thread: a trim can outlast a lease
     parts.housekeeping.post([&parts] { maintain(parts); });
   });
   return engine;
@@ -104,7 +104,7 @@ Engine::~Engine() {
   impl_->in_flight.wait_until_empty();
   impl_->housekeeping.stop();
   impl_->leases.release();
-  // A transaction with an old definition would save no counters.
+  // Transactions with an old definition would not save the counters.
   if (impl_->is_shared) static_cast<void>(impl_->catalog->refresh());
   impl_->catalog->save_counters();
 }

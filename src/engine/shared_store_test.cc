@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine on a store that several processes can share: calls complete on other threads, commits
-// become visible out of order, and no state can be kept.
+// The engine on a store that several processes can share. Calls complete on other threads, commits
+// become visible out of order, and no snapshot can be held.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -36,7 +36,7 @@ class SharedStoreEngine : public StreamsTest, public testing::WithParamInterface
   }
   ~SharedStoreEngine() override { engine_.reset(); }
 
-  // Writes of all items of a small table, at random, until `stop` or `most` are done.
+  // Writes random items of a small table until `stop` is set or `most` writes are done.
   void write_at_random(unsigned seed, const std::atomic<bool>& stop, int most) {
     std::mt19937 random(seed);
     for (int n = 0; n < most && !stop; ++n) {
@@ -118,7 +118,7 @@ TEST_P(SharedStoreEngine, StreamsHaveEveryRecordOnceAndInOrderWhileOthersWrite) 
   EXPECT_EQ(replay.items(), contents_of("Things"));
 }
 
-// An iterator of type LATEST has everything that is written after it was made.
+// An iterator of type LATEST returns all records that are written after its creation.
 TEST_P(SharedStoreEngine, TheLatestRecordsBeginBeforeEveryLaterWrite) {
   create_logged_table();
   const std::string stream = stream_of("Things");
@@ -218,7 +218,7 @@ TEST_P(SharedStoreEngine, JobsFinishWithoutAStateOfTheirOwn) {
   EXPECT_EQ(contents_of("AsItWas", "byN"), expected);
 }
 
-// What interrupts the reads of an InterruptedStore.
+// Actions that interrupt the reads of an InterruptedStore.
 //
 // Thread safety: any thread. An action that has been replaced can still run on another thread, so
 // it must own what it uses there.
@@ -227,7 +227,7 @@ class Interruption {
   using Action = std::function<void()>;
 
   void before_views(Action action) { replace(std::make_shared<const Action>(std::move(action))); }
-  // The store reports `safe` as its safe position; its own if absent.
+  // Sets the safe position that the store reports. Absent: its own.
   void report_safe_position(std::optional<LogPosition> safe) {
     const std::lock_guard lock(mutex_);
     safe_ = safe;
@@ -257,7 +257,7 @@ class Interruption {
   }
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const Action> action_;  // null: none
+  std::shared_ptr<const Action> action_;  // null: no action
   std::optional<LogPosition> safe_;
 };
 
@@ -296,12 +296,12 @@ class InterruptedEngine : public SharedStoreEngine {
 TEST_P(InterruptedEngine, ReadsATableAsItWasWhateverIsWrittenBetweenTwoStates) {
   unsigned seed = kSharedSeed;
   const std::atomic<bool> stop = false;
-  // With little memory, what is written after the pass over the log makes the part smaller.
+  // With little memory, writes after the pass over the log make the loaded part smaller.
   for (const std::size_t bytes_max :
        {std::size_t{2500}, std::size_t{6000}, ChangedRows::kBytesMax}) {
     const Contents expected = contents_of("Things");
     const uint64_t commit_version = must(log_end(engine_->store()));
-    int views = 0;  // of this thread: maintenance reads on another one
+    int views = 0;  // of this thread only: maintenance reads on another thread
     interruption_.before_views([&, reader = std::this_thread::get_id()] {
       if (std::this_thread::get_id() != reader) return;
       if (++views <= 12) write_at_random(seed++, stop, 60);
@@ -311,8 +311,8 @@ TEST_P(InterruptedEngine, ReadsATableAsItWasWhateverIsWrittenBetweenTwoStates) {
   }
 }
 
-// A commit got its commit version before others did, and becomes visible behind them: between the
-// pass over the log and the chunk that shows what it wrote.
+// A commit gets its commit version before others, and becomes visible after them. This happens
+// between the pass over the log and the chunk that contains its write.
 TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
   const Contents expected = contents_of("Things");
   const uint64_t commit_version = must(log_end(engine_->store()));
@@ -338,9 +338,9 @@ TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
              {.time_ms = clock_.unix_ms(), .before = ItemView(before), .after = ItemView(after)});
   uint64_t number = commit_version - 1;
   numbered.assign_commit_versions(number);
-  // Of each log partition the log is read first, then the items with what is new in the log.
+  // For each log partition, the log is read first, then the items and the new log records.
   const unsigned late_view = 2 * log_partition_of(row_key) + 2;
-  unsigned views = 0;  // of this thread: maintenance reads on another one
+  unsigned views = 0;  // of this thread only: maintenance reads on another thread
   interruption_.before_views([&, reader = std::this_thread::get_id()] {
     if (std::this_thread::get_id() != reader || ++views != late_view) return;
     Batch batch;

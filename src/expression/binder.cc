@@ -190,7 +190,7 @@ Result<void> check_set_operand(const Operand& operand) {
   return {};
 }
 
-// The type's long name, as complaints about ADD and DELETE have it.
+// The type's long name, for messages about ADD and DELETE.
 const char* long_type_name(AttributeType type) {
   switch (type) {
     case kS:

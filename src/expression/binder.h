@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds the placeholders of a tree and checks what depends on them: reserved words, operand types,
-// overlapping paths.
+// Binds the placeholders of a tree and makes the checks that need them: reserved words, operand
+// types, overlapping paths.
 //
 // Errors: kValidation with DynamoDB's message, without the leading parameter name.
 #pragma once

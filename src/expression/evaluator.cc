@@ -17,7 +17,7 @@ struct Evaluated {
   std::string computed;  // the bytes of `view` if it was computed
 };
 
-// Of a string: its length as Java counts it, in units of UTF-16, of which an emoji has two.
+// The length of a string in UTF-16 code units, as in Java. An emoji has two.
 std::size_t characters(std::string_view utf8) {
   std::size_t count = 0;
   for (const char c : utf8) {
@@ -90,7 +90,7 @@ bool begins_with(ValueView value, ValueView prefix) {
          value.text().starts_with(prefix.text());
 }
 
-// memmem is linear; string_view::find takes the product of both lengths for hostile texts.
+// memmem takes linear time; string_view::find can take as much as the product of both lengths.
 bool occurs(std::string_view text, std::string_view part) {
   return part.empty() || memmem(text.data(), text.size(), part.data(), part.size()) != nullptr;
 }

@@ -5,7 +5,7 @@
 // parse() returns DynamoDB's kValidation messages ("Invalid ConditionExpression: …"). Evaluating a
 // condition never fails: operands of wrong types make it false, as in DynamoDB.
 // Thread safety: parsed expressions are immutable.
-// Lifetime: they copy what they need of the placeholders; only evaluation borrows items.
+// Lifetime: they copy the placeholders that they need; only evaluation borrows items.
 // Grammar: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Expressions.html
 #pragma once
 
@@ -53,7 +53,8 @@ class Placeholders {
   std::set<std::string, std::less<>> used_;
 };
 
-// Lifted for expressions translated from legacy parameters, which have their own limits.
+// kEnforcedWithSize: as kEnforced; some messages also contain the expression's size. kLifted: for
+// expressions translated from legacy parameters, which have their own limits.
 enum class ExpressionLimits { kEnforced, kEnforcedWithSize, kLifted };
 
 enum class ConditionRole { kCondition, kFilter };  // decides the parameter named in messages
@@ -70,7 +71,7 @@ class Condition {
 
   // An absent item has no attributes.
   bool matches(const std::optional<ItemView>& item) const;
-  // Names of the top-level attributes that occur in it.
+  // Names of the top-level attributes in the condition.
   std::set<std::string, std::less<>> attributes() const;
   // Attributes with nested paths: "a" for a.b and a[0].
   std::vector<std::string> opened_attributes() const;
@@ -112,15 +113,15 @@ class Update {
   Update& operator=(Update&&) noexcept;
   ~Update();
 
-  // Returns the item after the update of `old`, or of an item with only `key` if `old` is absent.
-  // Absent if `old` is and the update only removes. Operands read the image before the update.
-  // Errors: kValidation if a path or an operand does not fit.
+  // Returns the updated item. If `old` is absent, updates an item with only `key`; then the result
+  // is absent if the update only removes. Operands read the old image.
+  // Errors: kValidation if a path or an operand does not fit the item.
   Result<std::optional<EncodedItem>> apply(const std::optional<ItemView>& old,
                                            const Item& key) const;
-  // What UPDATED_OLD and UPDATED_NEW return: the updated paths as they are in `item`.
+  // For UPDATED_OLD and UPDATED_NEW: the updated paths with their values in `item`.
   EncodedItem updated_part(ItemView item) const;
   std::set<std::string, std::less<>> attributes() const;  // top-level names that it writes
-  std::vector<std::string> opened_attributes() const;     // to write or to read
+  std::vector<std::string> opened_attributes() const;     // of paths that it writes or reads
   // The values that SET or ADD assigns to top-level attributes, if independent of the item.
   struct Assigned {
     AttributeType type = AttributeType::kNull;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The text is parsed as any condition; what remains is to match its parts with the key schema.
+// Parses the text like any condition, then matches its parts with the key schema.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -121,7 +121,8 @@ Result<void> check_part(const std::string& name, const Part& part,
   return {};
 }
 
-// Equality on every HASH element; on RANGE elements equality from the left, then at most one range.
+// Requires an equality on every HASH element. RANGE elements can have equalities, from the left,
+// then at most one range.
 Result<KeyCondition> match(Parts parts, const KeySchema& schema,
                            const std::vector<AttributeDefinition>& attributes) {
   if (parts.size() > schema.size()) {
@@ -152,7 +153,7 @@ Result<KeyCondition> match(Parts parts, const KeySchema& schema,
     parts.erase(part);
   }
   if (parts.empty()) return condition;
-  // A condition on something else. With a RANGE element left out, the service names that one.
+  // The rest is on other attributes. If no RANGE element has a condition, DynamoDB names the first.
   for (const KeySchemaElement& element : schema) {
     const bool unused =
         element.type == KeyType::kRange && condition.equal.empty() && !condition.range;

@@ -6,7 +6,7 @@ namespace stator::expression::message {
 
 inline constexpr const char* kSearchComparator =
     "Invalid comparator used in SearchConditionExpression";
-// The service's text is not known; followed by the name.
+// DynamoDB's message is unknown. The name follows.
 inline constexpr const char* kSearchRepeated =
     "SearchConditionExpression must contain one condition for each attribute; attribute name: ";
 inline constexpr const char* kEmpty = "The expression can not be empty;";
@@ -67,7 +67,7 @@ inline constexpr const char* kConflict =
 inline constexpr const char* kSectionTwice =
     "The \"{}\" section can only be used once in an update expression;";
 
-// Of an update's evaluation: without the parameter's name in front.
+// Evaluation of updates. The parameter's name does not precede these.
 inline constexpr const char* kInvalidUpdatePath =
     "The document path provided in the update expression is invalid for update";
 inline constexpr const char* kNoSuchAttribute =
@@ -78,7 +78,7 @@ inline constexpr const char* kUpdateOperand =
     "An operand in the update expression has an incorrect data type";
 inline constexpr const char* kLegacyUpdateType = "Type mismatch for attribute to update";
 
-// Of key conditions.
+// Key conditions.
 inline constexpr const char* kKeyOperator = "Invalid operator used in KeyConditionExpression: {}";
 inline constexpr const char* kKeyMissing = "Query condition missed key schema element: {}";
 inline constexpr const char* kKeyUnsupported = "Query key condition not supported";
@@ -103,7 +103,7 @@ inline constexpr const char* kKeyEmptyValue =
     "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
     "contain an empty {} value. Key: {}";
 
-// Of the placeholders.
+// Placeholders.
 inline constexpr const char* kNullName =
     "ExpressionAttributeNames contains invalid value: null for key {}";
 inline constexpr const char* kNamesEmpty = "ExpressionAttributeNames must not be empty";

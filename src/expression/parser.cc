@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recursive descent. Chains of AND and OR become one node with many children, so that only
-// parentheses, NOT and nested functions deepen the tree, and those are counted.
+// Recursive descent. A chain of ANDs or ORs becomes one node with many children. Only parentheses,
+// NOT and nested functions deepen the tree; their depth is limited.
 #include "expression/parser.h"
 
 #include <fmt/format.h>
@@ -193,8 +193,8 @@ Result<ConditionNode> Parser::negation() {
   return node;
 }
 
-// "(path)", "(:v)" and "(size(path))": an operand in parentheses, where a condition in parentheses
-// could be too.
+// Whether an operand in parentheses follows, such as "(path)", "(:v)" or "(size(path))", and not a
+// condition in parentheses.
 bool Parser::at_parenthesized_operand() {
   const std::size_t start = position_;
   const int operators = operators_;
@@ -236,7 +236,7 @@ Result<ConditionNode> Parser::parenthesized() {
   const std::size_t inner = position_;
   const bool doubled = at_symbol("(");
   STATOR_ASSIGN_OR_RETURN(ConditionNode node, disjunction());
-  // The inner pair closed right before the outer one: it held all there was.
+  // The inner pair encloses the whole content of the outer pair.
   if (doubled && at_symbol(")") && closed_just_before(inner)) {
     return fail(Code::kValidation, message::kRedundantParentheses);
   }
@@ -497,7 +497,7 @@ Result<ConditionNode> parse_condition(std::string_view text, ExpressionLimits li
 }
 
 Result<UpdateTree> parse_update(std::string_view text, ExpressionLimits limits) {
-  // No layer tells the size of an update.
+  // No layer reports the size of an update.
   if (limits == ExpressionLimits::kEnforcedWithSize) limits = ExpressionLimits::kEnforced;
   STATOR_ASSIGN_OR_RETURN(Parser parser, open(text, limits));
   return parser.update();

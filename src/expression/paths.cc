@@ -12,7 +12,8 @@
 namespace stator::expression {
 namespace {
 
-// Elements before attributes, so that the two kinds meet at one place in the order.
+// Orders elements before attributes: if paths use a value as a list and as a map, two of them are
+// adjacent.
 bool step_less(const PathStep& a, const PathStep& b) {
   if (a.index() != b.index()) return a.index() > b.index();
   if (const auto* name = std::get_if<PathName>(&a)) return name->text < std::get<PathName>(b).text;

@@ -22,7 +22,7 @@ inline const std::string& top_level_name(const Path& path) {
   return std::get<PathName>(path.front()).text;
 }
 
-// Adds the attribute of a nested path.
+// Adds the top-level attribute of each nested path.
 void gather_opened(const Path& path, std::vector<std::string>& names);
 void gather_opened(const Operand& operand, std::vector<std::string>& names);
 void gather_opened(const ConditionNode& node, std::vector<std::string>& names);

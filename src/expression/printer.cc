@@ -201,7 +201,7 @@ std::string describe(const AttributeValue& value) {
   } else if (const auto* number = value.get_if<Number>()) {
     content = number->to_string();
   } else if (const auto* binary = value.get_if<Binary>()) {
-    // The service prints its Java object, not the bytes.
+    // DynamoDB prints its Java object, not the bytes.
     const std::size_t size = binary->bytes.size();
     content = fmt::format("java.nio.HeapByteBuffer[pos=0 lim={} cap={}]", size, size);
   } else {

@@ -16,7 +16,7 @@ struct ProjectionExpression::Impl {
     }
   }
   expression::PathTree tree;
-  std::map<std::string, expression::Path> columns;  // by name; instead of the tree where not empty
+  std::map<std::string, expression::Path> columns;  // by name; replace the tree if not empty
   std::set<std::string, std::less<>> names;
   std::vector<std::string> opened;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands are read from the image before the update; then the writes are made on its tree. List
-// elements keep their numbers meanwhile: elements are removed last, from the highest down.
+// Operands are read from the old image; then its decoded form is changed. List elements are removed
+// last, in descending order, so that indexes stay valid.
 #include <algorithm>
 #include <utility>
 
@@ -28,11 +28,12 @@ Failure wrong_path() {
   return fail(Code::kValidation, message::kInvalidUpdatePath);
 }
 
-// Every byte that SET and ADD copy stays in the item, so more than twice the largest item can never
-// be stored; refusing it here keeps a short expression from copying a large attribute many times.
+// Limit of the bytes that SET and ADD copy: twice the maximum item size. All copies stay in the
+// item, so a larger item cannot be stored. The limit keeps a short expression from copying a large
+// attribute many times.
 constexpr std::size_t kCopiedBytesMax = std::size_t{2} * 400 * 1024;
 
-// The image before the update, and how much of it and of the literals was copied.
+// The old image, and the number of bytes that were copied from it and from literals.
 class Source {
  public:
   Source(ItemView item, bool legacy) : item_(item), legacy_(legacy) {}
@@ -100,7 +101,7 @@ Result<AttributeValue> evaluate(const Operand& operand, Source& source) {
   }
 }
 
-// What an attribute's path leads into: the item or a map with a name, or a list with a number.
+// The last step of a path: a name in the item or in a map, or an index in a list.
 struct Place {
   Map* map = nullptr;
   List* list = nullptr;
@@ -132,7 +133,7 @@ struct Place {
   }
 };
 
-// Every step but the last must lead to something that the next step fits.
+// Errors: kValidation if a name does not follow a map, or an index does not follow a list.
 Result<Place> place_of(Item& item, const Path& path) {
   Place place{.map = &item, .step = &path.front()};
   for (std::size_t i = 1; i < path.size(); ++i) {
@@ -171,7 +172,7 @@ bool is_empty_set(const AttributeValue& value) {
   return set != nullptr && set->empty();
 }
 
-// Calls `combine` with both as the one set type that they share; false where they share none.
+// Calls `combine` with both as sets; false if they are not sets of the same type.
 template <class Combine>
 bool with_sets(AttributeValue& target, const AttributeValue& operand, Combine combine) {
   const auto as = [&]<class Set>(std::type_identity<Set>) {
@@ -204,7 +205,7 @@ Result<void> add(Item& item, const UpdateAction& action, bool legacy) {
   return {};
 }
 
-// An emptied set goes with what REMOVE removes, since erasing it now would renumber a list.
+// An emptied set is erased later, with the paths of REMOVE: erasing it now could renumber a list.
 Result<void> delete_elements(Item& item, const UpdateAction& action, std::vector<Path>& emptied,
                              bool legacy) {
   STATOR_ASSIGN_OR_RETURN(const Place place, place_of(item, action.path));
@@ -219,8 +220,8 @@ Result<void> delete_elements(Item& item, const UpdateAction& action, std::vector
   return {};
 }
 
-// By paths, so that elements past the end of a list are appended in the order of their numbers and
-// removed from the highest down.
+// Orders list elements by index, so that elements past the end are appended in ascending order and
+// elements are removed in descending order.
 bool before(const Path& a, const Path& b) {
   return std::ranges::lexicographical_compare(a, b, [](const PathStep& x, const PathStep& y) {
     if (x.index() != y.index()) return x.index() < y.index();
@@ -237,8 +238,8 @@ std::vector<const UpdateAction*> sorted(const std::vector<UpdateAction>& actions
   return order;
 }
 
-// The type of an operand, if its text determines it. That of if_not_exists() is its second
-// operand's.
+// The type of an operand, if the expression determines it. if_not_exists() has the type of its
+// second operand.
 std::optional<Update::Assigned> static_type(const Operand& operand) {
   switch (operand.kind) {
     case OperandKind::kValue:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection alternates between receiving, handling and sending. serve() drives it as far as it
-// gets without waiting: requests that were pipelined are handled one after the other, and an
-// answer is written with one system call unless the peer's window is full.
+// A connection alternates between receiving, handling and sending. serve() drives it as far as
+// possible without waiting: pipelined requests are handled one after the other, and a response is
+// written with one system call unless the peer's window is full.
 #include "http/connection.h"
 
 #include <algorithm>
@@ -20,17 +20,17 @@ namespace {
 
 using ErrorCode = boost::system::error_code;
 
-constexpr int kRequestsPerTurn = 32;  // of one connection, before others get theirs
+constexpr int kRequestsPerTurn = 32;  // of one connection, before others are served
 constexpr std::chrono::milliseconds kLingerMax{2'000};
 constexpr std::size_t kSmallBytes = 64 << 10;           // of a body; more is for the bulk loop
-constexpr std::size_t kSmallResponseBytes = 128 << 10;  // a page of 100 items of 1 KB is less
+constexpr std::size_t kSmallResponseBytes = 128 << 10;  // more than a page of 100 items of 1 KB
 constexpr std::size_t kHeldUncounted = 8 << 10;         // bounded by the number of connections
-// Of a receive, which is one turn, and of a call that sends. A thread in a system call leaves the
-// processor late to one that comes first.
+// Bytes of a receive, which is one turn, and of a call that sends. A thread in a long system call
+// yields the processor late to a thread with priority.
 constexpr std::size_t kCallBytesMax = 64 << 10;
 constexpr std::size_t kSendBytesPerTurn = 1 << 20;
 constexpr std::size_t kTlsRecordBytes = 16 << 10;
-constexpr std::size_t kBytesPerTimeout = 4UL << 20;  // of a response; slower readers are too slow
+constexpr std::size_t kBytesPerTimeout = 4UL << 20;  // of a response; slower readers time out
 
 // The handler's call that this thread is in. A response given within it need not go through the
 // loop's queue.
@@ -40,7 +40,7 @@ struct HandlerCall {
 };
 thread_local HandlerCall* current_call = nullptr;
 
-// Owes the answer to one request.
+// Sends the response to one request: the handler's, or 500 if it is destroyed without a call.
 class Answerer {
  public:
   explicit Answerer(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
@@ -74,7 +74,7 @@ void Connection::start() {
   ErrorCode error;
   if (socket_.non_blocking(true, error)) return close();
   const auto peer = socket_.remote_endpoint(error);
-  if (error) return close();  // it has gone, and policies can depend on who it was
+  if (error) return close();  // the peer has gone, and policies need its address
   const std::string address = peer.address().to_string();
   peer_ =
       (peer.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(peer.port());
@@ -121,8 +121,8 @@ void Connection::close_if_late(SteadyTime now) {
   }
 }
 
-// Counts what this connection holds from now on. False, with nothing changed, if all together would
-// then hold more than `limit`.
+// Sets how many bytes this connection holds. Returns false, and changes nothing, if all connections
+// together would then hold more than `limit`.
 bool Connection::hold(std::size_t bytes, std::size_t limit) {
   if (bytes <= kHeldUncounted) bytes = 0;
   if (bytes == held_bytes_) return true;
@@ -157,7 +157,7 @@ void Connection::serve() {
       }
     }
     asio::post(loop_->context(), [self = shared_from_this()] { self->serve(); });
-  } catch (const std::exception&) {  // out of memory: this connection's loss only
+  } catch (const std::exception&) {  // out of memory: closes only this connection
     close();
   }
 }
@@ -165,7 +165,7 @@ void Connection::serve() {
 void Connection::receive() {
   const ServerOptions& options = loop_->shared().options;
   if (peer_ended_) {
-    // The rest of a request did not arrive in time; the client may still read the response.
+    // The peer has ended in the middle of a request; it can still read the response.
     return reader_.empty() ? close() : refuse(options.malformed, 400);
   }
   if (reader_.empty()) {
@@ -188,14 +188,15 @@ void Connection::receive() {
   start_read();
 }
 
-// Sets the deadline once: empty lines, which are no part of a request, gain no time.
+// Sets the deadline once, so that empty lines between requests do not extend it.
 void Connection::await_request() {
   if (awaiting_ == Awaiting::kRequest) return;
   awaiting_ = Awaiting::kRequest;
   deadline_ = loop_->now() + loop_->shared().options.idle_timeout;
 }
 
-// Of a request whose body is large and not yet there.
+// Screens the headers of a request whose large or chunked body has not arrived. Absent: not
+// rejected.
 std::optional<Response> Connection::refusal_of_head() {
   reader_.note(peer_, std::chrono::steady_clock::now());
   const Request* head = reader_.take_unfinished_head();
@@ -218,7 +219,7 @@ void Connection::start_read() {
                           });
 }
 
-// Ends in on_received() as well, and never within this call.
+// Like a plain receive, calls on_received() later, never within this call.
 void Connection::read_tls(std::span<char> space) {
   using Outcome = TlsSession::Outcome;
   const auto step = tls_->read(space.first(std::min(space.size(), kCallBytesMax)));
@@ -246,7 +247,7 @@ void Connection::read_tls(std::span<char> space) {
   });
 }
 
-// As Socket::write_some(), of `bytes` and what follows them.
+// Like Socket::write_some(), for `bytes` followed by `then`.
 std::size_t Connection::write_some(std::string_view bytes, std::string_view then,
                                    ErrorCode& error) {
   if (!tls_) {
@@ -271,7 +272,7 @@ void Connection::on_received(const ErrorCode& error, std::size_t count) {
     hold(0, 0);
   }
   if (state_ == State::kLingering) return start_lingering();
-  if (state_ != State::kReceiving) return;  // refused for lateness, its answer on the way
+  if (state_ != State::kReceiving) return;  // rejected as too late; its response is being sent
   if (error == asio::error::eof) {
     peer_ended_ = true;
   } else if (error) {
@@ -282,19 +283,19 @@ void Connection::on_received(const ErrorCode& error, std::size_t count) {
   serve();
 }
 
-// The interim answer is small and nothing else is on the way, so a full window means a peer that
-// does not read: not worth waiting for.
+// The interim response is small and nothing else is being sent. So a full window means that the
+// peer does not read, and waiting for it is not worthwhile.
 bool Connection::send_continue() {
   constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
   ErrorCode error;
   return write_some(kContinue, {}, error) == kContinue.size();
 }
 
-// Responds to bytes that are not a valid request, and closes.
+// Sends the response to a rejected request, and closes the connection.
 void Connection::refuse(Response response) {
   refused_ = true;
   has_room_ = false;
-  if (reading_) {  // into the reader's memory
+  if (reading_) {  // a receive still writes to the reader's memory
     ErrorCode ignored;
     std::ignore = socket_.cancel(ignored);
   } else {
@@ -323,7 +324,7 @@ bool Connection::handle() {
     };
     const auto run = [self = shared_from_this()](Reservation reserved) {
       std::optional<Response> response = reserved ? self->run_handler() : self->overloaded();
-      reserved.release();  // before the client may send more
+      reserved.release();  // before the client can send more
       if (response) self->answer(std::move(*response));
     };
     return !shared.side.post(measure, run) && send(overloaded(), reader_.keep_alive());
@@ -339,7 +340,7 @@ std::optional<Response> Connection::run_handler() {
   try {
     loop_->shared().handler(reader_.request(), Respond(Answerer(shared_from_this())));
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // The handler's Respond was destroyed on the way here and has answered 500.
+    // The handler's Respond was destroyed by the exception and has sent 500.
   }
   current_call = nullptr;
   return std::move(call.response);
@@ -434,8 +435,8 @@ bool Connection::finish_answer() {
     close();
     return false;
   }
-  // Closing with bytes unread would reset the connection and could destroy the answer on its way:
-  // end our side, and read until the peer has ended its own.
+  // Closing with unread bytes would reset the connection and could destroy the response in transit.
+  // So end this side, and read until the peer has ended its own.
   if (tls_) tls_->end();
   ErrorCode ignored;
   std::ignore = socket_.shutdown(Socket::shutdown_send, ignored);

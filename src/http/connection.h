@@ -236,7 +236,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool refused_ = false;        // further bytes from the peer are not parsed as requests
   bool keep_ = true;            // whether to keep the connection after the current response
   bool has_room_ = false;       // memory is reserved for the whole request being received
-  SteadyTime room_since_;       // if it has room
+  SteadyTime room_since_;       // if has_room_
   std::size_t held_bytes_ = 0;  // this connection's part of the memory budget
   std::string head_;
   std::string body_;

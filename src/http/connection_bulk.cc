@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What large requests and responses need: another loop, room in memory, and bytes that are dropped.
+// Large requests and responses: moving to another loop, reserving memory, and discarding bytes.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,8 +21,8 @@ constexpr std::size_t kDroppedMax = 64UL << 20;
 
 }  // namespace
 
-// True where the connection is on its way, and no longer this thread's. Only while nothing is
-// under way on its socket, and its request has no handler.
+// Moves the connection to another loop. If this returns true, the connection no longer belongs to
+// this thread. Call it only while no handler has the request. Does nothing during a receive.
 bool Connection::move_to(const std::shared_ptr<Loop>& loop, Loop::Step step) {
   if (!loop || loop == loop_ || reading_ || !loop->expect()) return false;
   const auto self = shared_from_this();
@@ -46,7 +46,7 @@ void Connection::arrive(Loop::Step step) {
   if (error) return close();
   try {
     (this->*step)();
-  } catch (const std::exception&) {  // out of memory: this connection's loss only
+  } catch (const std::exception&) {  // out of memory: closes only this connection
     close();
   }
 }
@@ -59,10 +59,10 @@ bool Connection::move_home(Loop::Step step) {
   return move_to(home_, step);
 }
 
-// ---- Room
+// ---- Memory for bodies
 // A body of known length gets the memory for all of it before its first receive. So it is received
-// without copies, no two bodies wait for memory that the other one holds, and a client that waits
-// is not asked to send again.
+// without copies, no two bodies wait for memory that the other holds, and a waiting client need not
+// repeat its request.
 
 void Connection::wait_for_room() {
   const MemoryBudget& memory = loop_->shared().memory;
@@ -86,15 +86,15 @@ void Connection::receive_with_room() {
     hold(reader_.held_bytes(), loop_->shared().memory.limit());
     has_room_ = true;
     room_since_ = std::chrono::steady_clock::now();
-    awaiting_ = Awaiting::kNothing;  // and so with a new deadline
+    awaiting_ = Awaiting::kNothing;  // so that receive() sets a new deadline
     receive();
-  } catch (const std::exception&) {  // out of memory: this connection's loss only
+  } catch (const std::exception&) {  // out of memory: closes only this connection
     close();
   }
 }
 
-// A body that, as it has come in so far, will not be whole in time. A client may announce much and
-// send nothing.
+// Whether a body, at its rate so far, will not be complete in time. A client can announce a large
+// body and send nothing.
 bool Connection::is_too_slow(SteadyTime now) const {
   const ServerOptions& options = loop_->shared().options;
   if (!has_room_ || state_ != State::kReceiving || now - room_since_ < options.patience) {
@@ -107,8 +107,8 @@ bool Connection::is_too_slow(SteadyTime now) const {
   return received * most.count() < held * elapsed.count();
 }
 
-// ---- What is dropped
-// The kernel drops it, unread. With TLS too: what it would say is not wanted.
+// ---- Discarding bytes
+// The kernel discards the bytes without copying them, also with TLS: their content is not needed.
 
 void Connection::start_lingering() {
   if (!move_to_bulk(&Connection::start_dropping)) start_dropping();

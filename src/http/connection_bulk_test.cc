@@ -27,13 +27,13 @@ constexpr std::size_t kMegabyte = 1UL << 20;
 
 class BulkRequests : public HttpServer {
  protected:
-  // A large body of which two do not fit into the half of `kHeldMax` that bodies may take.
+  // A large body. Two of them do not fit into the half of `kHeldMax` that bodies can use.
   static constexpr std::size_t kHeldMax = 4 * kMegabyte;
   static std::string large(char c) { return std::string(3 * kMegabyte / 2, c); }
 
   static Response later() { return {.status = 503, .body = "later"}; }
 
-  // False after half a minute.
+  // Returns false after 30 s.
   template <class Condition>
   static bool wait_until(Condition condition) {
     const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);

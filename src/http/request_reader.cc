@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The buffer holds [begin, end): the request being read and whatever was pipelined behind it.
-// Beast parses the headers; their places are kept as offsets from `begin`, since the buffer may
-// move while the body arrives, and become views once the request is whole.
+// The buffer holds [begin, end): the request being read and the bytes pipelined after it. Beast
+// parses the headers. Their positions are stored as offsets from `begin`, because the buffer can
+// move while the body arrives. They become views once the request is complete.
 #include "http/request_reader.h"
 
 #include <algorithm>
@@ -22,11 +22,11 @@ constexpr std::size_t kIdleBytesMax = 8 << 10;  // kept between requests
 constexpr std::size_t kHeadersMax = 256;
 constexpr std::size_t kHeadersKeptMax = 32;
 constexpr std::size_t kEmptyLineBytesMax = 8;        // before a request
-constexpr std::size_t kScreenedBytesMin = 64 << 10;  // of a body that is missing
+constexpr std::size_t kScreenedBytesMin = 64 << 10;  // missing bytes of a body
 constexpr std::size_t kReceiveBytesMin = 1024;       // free space worth a receive
 constexpr std::size_t kChunkHeadBytesMax = 8 << 10;
-// "0\r\n\r\n": what no chunked body can end without. Beast takes a last chunk in one piece, and
-// asserts that it has this much of one when it looks again.
+// "0\r\n\r\n", the shortest end of a chunked body. Beast parses the last chunk as a whole, and
+// asserts that at least this much of it is there.
 constexpr std::size_t kLastChunkBytesMin = 5;
 
 struct Slice {
@@ -71,8 +71,8 @@ class RequestReader::Parser final : public beast_http::basic_parser<true> {
   explicit Parser(Head& head) : head_(head) {}
 
  private:
-  // False for text that the parser unfolded elsewhere: a header over several lines, which
-  // RFC 9112 lets a server refuse.
+  // False for text outside the buffer: a header that the parser joined from several lines. RFC 9112
+  // lets a server reject it.
   bool slice(Text text, Slice& out) const {
     if (text.empty()) {
       out = {};
@@ -104,7 +104,7 @@ class RequestReader::Parser final : public beast_http::basic_parser<true> {
     }
     head_.headers.push_back(slices);
     if (field == beast_http::field::host) {
-      // Of two, another reader of the same bytes could mean the other (RFC 9112, 3.2).
+      // With two, another recipient of the same bytes could use the other one (RFC 9112, 3.2).
       if (head_.host) error = beast_http::error::bad_field;
       head_.host = true;
     }
@@ -112,7 +112,7 @@ class RequestReader::Parser final : public beast_http::basic_parser<true> {
       head_.expects_continue = equals_ignoring_case({value.data(), value.size()}, "100-continue");
     }
     if (field == beast_http::field::transfer_encoding) {
-      // Beast reads "gzip, chunked" as chunked, and the body it gives would be no request.
+      // Beast accepts "gzip, chunked" as chunked, but the body would still be compressed.
       if (head_.transfer_encoding ||
           !equals_ignoring_case({value.data(), value.size()}, "chunked")) {
         error = beast_http::error::bad_transfer_encoding;
@@ -123,7 +123,7 @@ class RequestReader::Parser final : public beast_http::basic_parser<true> {
   }
 
   void on_header_impl(Error& error) override {
-    // An encoding that is not understood leaves the body's end unknown.
+    // With an unknown encoding, the end of the body is unknown.
     if (head_.transfer_encoding && !chunked()) error = beast_http::error::bad_transfer_encoding;
     head_.done = true;
   }
@@ -194,7 +194,7 @@ RequestReader::Outcome RequestReader::Impl::outcome_of(
 }
 
 RequestReader::Outcome RequestReader::Impl::parse_head() {
-  if (parsed == 0) {  // empty lines before a request are forgiven (RFC 9112, 2.2)
+  if (parsed == 0) {  // empty lines before a request are ignored (RFC 9112, 2.2)
     for (; begin < end && (data[begin] == '\r' || data[begin] == '\n'); ++begin) {
       if (++empty_line_bytes > kEmptyLineBytesMax) return Outcome::kMalformed;
     }
@@ -218,8 +218,8 @@ RequestReader::Outcome RequestReader::Impl::parse_head() {
   return Outcome::kRequest;
 }
 
-// Chunks are copied to head.body as they come; what is left moves down to the end of the headers,
-// so that the buffer holds no more than one receive of them.
+// Chunks are copied to head.body as they arrive. The unparsed rest moves down to the end of the
+// headers, so that the buffer holds at most one receive of chunks.
 RequestReader::Outcome RequestReader::Impl::parse_chunks() {
   while (!parser->is_done()) {
     if (held() - parsed < kLastChunkBytesMin) break;
@@ -302,7 +302,7 @@ RequestReader::~RequestReader() = default;
 
 std::span<char> RequestReader::prepare() {
   Impl& r = *impl_;
-  // What is known to be missing is worth having room for, but only twice of what is there.
+  // Makes space for the missing bytes, but at most doubles the buffer.
   const std::size_t missing = r.missing();
   const std::size_t wanted = std::max(kReceiveBytesMin, missing);
   if (r.capacity - r.end < wanted && r.begin > 0) {

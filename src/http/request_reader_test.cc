@@ -186,7 +186,7 @@ TEST(RequestReader, AsksForTheBodyOnce) {
   EXPECT_EQ(reader.request().body, "ab");
 }
 
-// Mutations of good requests in random pieces: whatever comes, no crash, and progress.
+// Mutated requests in random pieces must neither crash the reader nor stop its progress.
 TEST(RequestReader, SurvivesDamagedRequests) {
   const std::vector<std::string> good = {
       "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello",

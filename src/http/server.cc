@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread a loop; the first one's also accepts, and hands the sockets out in turn.
+// One thread per loop. The first loop's thread also accepts connections, and distributes them in
+// turn.
 #include "http/server.h"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ struct Server::Impl {
   std::vector<std::shared_ptr<Loop>> loops;  // for small requests
   std::shared_ptr<Loop> bulk;
   std::optional<tcp::acceptor> acceptor;
-  std::optional<asio::steady_timer> pause;  // after accept failed for want of file descriptors
+  std::optional<asio::steady_timer> pause;  // after accept() found no free file descriptor
   std::vector<std::thread> threads;
   uint16_t port = 0;
   std::size_t next_loop = 0;
@@ -50,7 +51,7 @@ Result<void> Server::Impl::listen() {
   const std::string where = (address.is_v6() ? "[" + options.address + "]" : options.address) +
                             ":" + std::to_string(options.port);
   acceptor.emplace(loops.front()->context());
-  // Accepted sockets inherit no_delay: an answer never waits for the acknowledgement of another.
+  // Accepted sockets inherit no_delay, so a response never waits for the acknowledgment of another.
   const bool listening = !acceptor->open(endpoint.protocol(), error) &&
                          !acceptor->set_option(tcp::acceptor::reuse_address(true), error) &&
                          !acceptor->set_option(tcp::no_delay(true), error) &&
@@ -86,8 +87,8 @@ void Server::Impl::on_accepted(const boost::system::error_code& error, Socket so
     });
     return;
   }
-  // The loop closes idle ones for what is over the limit, or the new one: only some at a time, as
-  // each has a file descriptor until then.
+  // Over the limit, the loop closes an idle connection or the new one. Until then each has a file
+  // descriptor, so only a few can be over the limit at a time.
   constexpr std::size_t kOverMax = 64;
   if (!error && shared->connections.load() < shared->options.connections_max + kOverMax) {
     ++shared->connections;

@@ -127,7 +127,8 @@ TEST_P(HttpServer, RefusesABodyOverTheLimitAndLetsTheAnswerArrive) {
                                      return Response{.status = 413, .body = "too large"};
                                    }});
   Peer connection(server->port());
-  // Much more than the sockets' buffers hold: the server must read on for the answer to survive.
+  // Much more than the sockets' buffers hold, so the server must keep reading for the response to
+  // arrive.
   std::thread sender([&] { connection.send(post(std::string(20 << 20, 'x'))); });
   const RawAnswer answer = connection.read_answer();
   EXPECT_EQ(answer.status, 413);
@@ -200,7 +201,7 @@ TEST_P(HttpServer, GivesUpOnAClientThatDoesNotReadItsAnswer) {
       {.connections_max = 1, .request_timeout = milliseconds(200)});
   Peer unread(server->port());
   ASSERT_TRUE(unread.send(post("large")));
-  int status = 0;  // the only place is taken until the server gives up
+  int status = 0;  // the only connection is taken until the server gives up
   const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   while (status != 200 && std::chrono::steady_clock::now() < limit) {
     Peer other(server->port());
@@ -255,7 +256,7 @@ TEST_P(HttpServer, RefusesResponsesThatItCannotHold) {
   for (int i = 0; i < 3; ++i) {
     ASSERT_TRUE(unread.emplace_back(server->port()).send(post("large")));
   }
-  // Each response has begun before the first one is read, which would make room.
+  // Each response has begun before the first one is read, which would release memory.
   for (const Peer& connection : unread) {
     pollfd readable{connection.descriptor(), POLLIN, 0};
     ASSERT_EQ(poll(&readable, 1, 60'000), 1);

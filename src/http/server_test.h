@@ -64,7 +64,7 @@ class Held {
 // Whether the suite currently runs over TLS.
 inline bool over_tls = false;
 
-// TLS 1.2, in which nothing comes from the server unasked.
+// TLS 1.2, in which a server sends nothing unrequested.
 inline constexpr test::TlsClient kClient{.version_max = TLS1_2_VERSION};
 
 class Peer {

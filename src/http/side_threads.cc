@@ -68,7 +68,7 @@ void SideThreads::run_one(Job job) {
     if (budget_.wait_and_add(bytes, job.deadline)) reserved = Reservation(budget_, bytes);
     job.run(std::move(reserved));
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // Out of memory: the request is answered as its Respond is dropped.
+    // Out of memory: destroying the Respond sends the response.
   }
 }
 

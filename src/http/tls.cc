@@ -14,7 +14,7 @@
 namespace stator::http {
 namespace {
 
-// The last reason that OpenSSL gives, and none of its earlier ones.
+// The text of OpenSSL's last error. Clears the queue of errors.
 std::string reason() {
   const unsigned long error = ERR_peek_last_error();
   ERR_clear_error();
@@ -33,7 +33,7 @@ int refuse_password(char* /*buffer*/, int /*size*/, int /*writing*/, void* /*dat
   return -1;
 }
 
-// A client that offers protocols and not this one gets it all the same, as without the extension.
+// A client that offers other protocols gets HTTP/1.1 anyway, as without the extension.
 int choose_http_1_1(SSL* /*ssl*/, const unsigned char** chosen, unsigned char* chosen_size,
                     const unsigned char* offered, unsigned int offered_size, void* /*data*/) {
   static constexpr std::array<unsigned char, 9> kHttp = {8, 'h', 't', 't', 'p', '/', '1', '.', '1'};
@@ -117,7 +117,7 @@ TlsSession::Step TlsSession::read(std::span<char> space) {
     std::size_t count = 0;
     const int result = SSL_read_ex(ssl_.get(), space.data() + bytes, space.size() - bytes, &count);
     if (result != 1) {
-      if (bytes > 0) break;  // the same comes again with the next call
+      if (bytes > 0) break;  // the next call returns the same result
       return failed(result);
     }
     bytes += count;
@@ -161,7 +161,7 @@ std::unique_ptr<TlsSession> Tls::accept(int socket) const {
     const std::lock_guard lock(mutex_);
     context = context_;
   }
-  return std::make_unique<TlsSession>(*context, socket);  // which keeps the context
+  return std::make_unique<TlsSession>(*context, socket);  // holds a reference to the context
 }
 
 }  // namespace stator::http

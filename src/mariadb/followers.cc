@@ -58,7 +58,7 @@ Code code_of(unsigned error) {
   }
 }
 
-// The server has gone, or has forgotten the connection: another may do.
+// True if the connection is lost; a new connection might work.
 bool is_broken(unsigned error) {
   return error == CR_SERVER_GONE_ERROR || error == CR_SERVER_LOST ||
          error == CR_SERVER_LOST_EXTENDED || error == ER_SERVER_SHUTDOWN ||
@@ -97,8 +97,9 @@ class SqlFollowers final : public Followers {
   Result<Page<UserId>> ask(const std::string& given, const std::string& wanted, const UserId& user,
                            int limit, const std::string& cursor) {
     if (limit < 1) return fail(Code::kInvalidArgument, "limit: must be positive");
-    // The first comparison finds the rows by index; the second knows 12 from "12a" and "a" from
-    // "A", whatever the column's type and collation. What no user can be called is left out.
+    // The first comparison finds the rows by index. The second distinguishes 12 from "12a" and "a"
+    // from "A", regardless of the column's type and collation. The length check excludes invalid
+    // user ids.
     const std::string query = fmt::format(
         "SELECT CAST(`{1}` AS CHAR) FROM `{2}` WHERE `{0}` = ? AND "
         "CAST(CONVERT(`{0}` USING utf8mb4) AS BINARY) = CAST(? AS BINARY) "

@@ -2,8 +2,9 @@
 // Followers in a table of MySQL or MariaDB, through MariaDB Connector/C.
 //
 // The table has a row for each (author, follower), with columns of text or whole numbers. The pair
-// must be unique. An index in this order makes page() cheap, one in the reverse order following().
-// Authors are compared byte for byte, regardless of the column's collation or type.
+// must be unique. An index in this order makes page() cheap; an index in the reverse order makes
+// following() cheap. Authors are compared byte for byte, regardless of the column's collation or
+// type.
 // Thread safety: any thread; queries run one at a time. A broken connection is reopened, once per
 // query.
 // Errors: kInvalidArgument (names of table or columns), kAccessDenied, kUnavailable (no server, no

@@ -4,8 +4,8 @@
 // Each counter has a cell per shard, and each thread uses one shard, so that threads rarely share a
 // cache line. A total is the sum of the cells.
 // Thread safety: any thread; nothing waits.
-// Visibility: a total includes every increase that happened before the call, and may include later
-// ones.
+// Visibility: a total includes every increase that happened before the call, and might include
+// later ones.
 #pragma once
 
 #include <array>

@@ -12,7 +12,8 @@ std::string to_text(T value) {
   return {digits, std::to_chars(digits, digits + sizeof digits, value).ptr};
 }
 
-// Bytes that are not printable ASCII are question marks, so that the text is always UTF-8.
+// Replaces bytes that are not printable ASCII with question marks, so that the text is always
+// UTF-8.
 void append_escaped(std::string& out, std::string_view value) {
   for (const char c : value) {
     if (c == '\\' || c == '"') out.push_back('\\');

@@ -16,7 +16,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kPauseAfterFailure{5};
 constexpr std::size_t kIdBytes = 36;
-// After that time, workers find posts only in the outbox.
+// The server deletes older announcements; workers then find the posts only in the outbox.
 constexpr std::chrono::hours kMaxAge{24};
 
 class Bus final : public FeedBus {
@@ -28,7 +28,7 @@ class Bus final : public FeedBus {
     if (Clock::now().time_since_epoch() < paused_until_.load()) {
       return fail(Code::kUnavailable, "the NATS server did not answer lately");
     }
-    // An edit announces a post again: each announcement is a message of its own.
+    // A random message id: an edit announces the same post again, and JetStream drops repeated ids.
     auto published =
         server_.publish(options_.subject, id.text() + " " + author.text, random_uuid());
     if (!published) paused_until_ = (Clock::now() + kPauseAfterFailure).time_since_epoch();
@@ -44,7 +44,7 @@ class Bus final : public FeedBus {
     }
     auto fetched = subscription_->fetch(most, wait);
     if (!fetched) {
-      // A server that lost its consumers, with its disk, is given a new one.
+      // The next call subscribes again, because the server might have lost its consumers.
       subscription_.reset();
       return failure_of(std::move(fetched));
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// FeedBus on NATS JetStream. Each announcement goes to one of the workers that share `durable`. If
-// it is not acknowledged within `ack_wait`, it is redelivered to any of them. The server deletes it
-// when it is acknowledged, or after a day.
+// FeedBus on NATS JetStream. Each announcement is delivered to one of the workers that share
+// `durable`. If it is not acknowledged within `ack_wait`, it is redelivered to any of them. The
+// server deletes it when it is acknowledged, or after a day.
 //
 // announce() waits up to `timeout` until the server has stored the announcement. While the server
 // is unavailable, announcements are skipped for some seconds at a time, so that publishing does not
@@ -21,7 +21,7 @@ namespace stator::nats {
 
 struct FeedBusOptions {
   std::string url = "nats://127.0.0.1:4222";
-  std::string credentials_file = {};  // as JetStream's
+  std::string credentials_file = {};  // see JetStreamOptions
   std::chrono::milliseconds timeout{1'000};
   std::string stream = "FEED";  // created if missing
   std::string subject = "feed.posts";

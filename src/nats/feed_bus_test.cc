@@ -26,7 +26,7 @@ class NatsFeedBus : public testing::Test {
     EXPECT_TRUE(opened) << opened.error().message;
     return opened.value_or(nullptr);
   }
-  // The server's state of the stream.
+  // The number of messages that the server stores in the stream.
   uint64_t kept() {
     natsConnection* connection = nullptr;
     jsCtx* context = nullptr;
@@ -49,7 +49,7 @@ class NatsFeedBus : public testing::Test {
   std::optional<test::NatsServer> server_{std::in_place};
 };
 
-// Waits until the server has processed requests that have no reply.
+// Waits up to 30 s for `condition`, for requests that the server processes without a reply.
 template <class Condition>
 bool comes_to(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + 30s;
@@ -63,7 +63,7 @@ bool comes_to(Condition condition) {
 TEST_F(NatsFeedBus, KeepsAnAnnouncementUntilItIsDone) {
   const auto one = bus();
   ASSERT_TRUE(one->announce({"ann #1 \n"}, id));
-  ASSERT_TRUE(one->announce({"ann #1 \n"}, id));  // an edit, perhaps
+  ASSERT_TRUE(one->announce({"ann #1 \n"}, id));  // for example, an edit
   EXPECT_EQ(kept(), 2U);
   auto taken = one->take(10, 5s).value();
   while (taken.size() < 2) {

@@ -3,12 +3,12 @@
 //
 // Delivery is at least once: messages that are not acknowledged are redelivered to any member with
 // the same durable name. Messages with the same id within the stream's window of two minutes are
-// stored once.
+// stored once. Broken connections are reestablished in the background.
 // Thread safety: any thread can use JetStream; a Subscription and its messages must be used from
-// one thread at a time. Threads: nats.c starts some for each connection. Lifetime: subscriptions
-// borrow their JetStream; messages borrow nothing. Errors: kInvalidArgument, kUnavailable (no
-// server, no response in time), kNotFound (no such stream). Broken connections are reestablished in
-// the background.
+// one thread at a time. nats.c starts some threads for each connection.
+// Lifetime: subscriptions borrow their JetStream; messages borrow nothing.
+// Errors: kInvalidArgument, kUnavailable (no server, no response in time), kNotFound (no such
+// stream).
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ namespace stator::nats {
 
 struct JetStreamOptions {
   std::string url = "nats://127.0.0.1:4222";
-  std::string credentials_file = {};  // a user's .creds, if the server requires it
+  std::string credentials_file = {};  // a user's .creds file, if the server requires it
   std::chrono::milliseconds timeout{5'000};
 };
 
@@ -36,9 +36,9 @@ class Message {
 
   std::string_view text() const;
 
-  // Marks it as handled, so that it is not redelivered, unless the acknowledgment is lost.
+  // Marks the message as handled, so that it is not redelivered, unless the acknowledgment is lost.
   void acknowledge();
-  // Marks it as impossible to handle, so that it is not redelivered.
+  // Marks the message as impossible to handle, so that it is not redelivered.
   void terminate();
 
  private:
@@ -75,8 +75,8 @@ class JetStream {
   Result<void> create_stream_if_missing(const std::string& stream,
                                         const std::vector<std::string>& subjects);
 
-  // Likewise for a queue: messages are deleted when acknowledged, or after `max_age`. All
-  // subscribers must share one durable name.
+  // Like create_stream_if_missing(), for a queue: messages are deleted when acknowledged, or after
+  // `max_age`. All subscribers must share one durable name.
   Result<void> create_queue_if_missing(const std::string& stream,
                                        const std::vector<std::string>& subjects,
                                        std::chrono::nanoseconds max_age);

@@ -66,7 +66,7 @@ std::optional<Comparator> comparator_of(const Term& term) {
   return std::nullopt;
 }
 
-// Whether a term is true or false of an item.
+// Whether a term is a condition: true or false for an item.
 bool decides(const Term& term) {
   switch (term.kind) {
     case TermKind::kIs:
@@ -303,7 +303,7 @@ bool is_set(const AttributeValue& value) {
   return value.is<StringSet>() || value.is<NumberSet>() || value.is<BinarySet>();
 }
 
-// a = set_add(a, <<..>>): an ADD, or a DELETE, of the set.
+// a = set_add(a, <<..>>) becomes an ADD, set_delete() a DELETE.
 Result<expression::UpdateAction> set_action(const Assignment& assignment,
                                             const Parameters& parameters) {
   const Term& call = *assignment.value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// WHERE as a condition, SET and REMOVE as an update: the trees that the expression evaluator knows.
+// Translates WHERE into a condition, and SET and REMOVE into an update (expression/tree.h).
 #pragma once
 
 #include <vector>

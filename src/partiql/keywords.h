@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PartiQL's reserved words: names only within double quotes.
+// PartiQL's reserved words. They are names only within double quotes.
 #pragma once
 
 #include <string_view>

@@ -27,7 +27,7 @@ bool is_continuation(char c) {  // of a UTF-8 character
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// The exponent, and the scale that it leaves, are 32-bit integers to the service.
+// Whether the exponent and the resulting scale are 32-bit integers, as DynamoDB requires.
 bool fits(std::string_view digits, std::string_view exponent) {
   if (exponent.starts_with('+')) exponent.remove_prefix(1);
   int64_t value = 0;
@@ -103,7 +103,7 @@ class Lexer {
     return true;
   }
 
-  // Reads the token at the front into `token`; its length in bytes, 0 if there is none.
+  // Reads the token at the front into `token`. Returns its length in bytes, 0 if there is none.
   std::size_t read(Token& token) const {
     const std::string_view rest = text_.substr(at_);
     const char c = rest[0];
@@ -157,7 +157,7 @@ class Lexer {
     return length;
   }
 
-  // A doubled quote stands for itself.
+  // A doubled quote is one quote character of the text.
   static std::size_t read_quoted(Token& token, TokenKind kind, std::string_view rest) {
     const char quote = rest[0];
     token.kind = kind;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a statement into tokens.
+// Splits a statement into tokens.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 
 namespace stator::partiql {
 
-// Where a token is: line and column from 1, both and the length in characters.
+// The position of a token: line and column, from 1, and length. Columns and lengths count
+// characters.
 struct Position {
   uint32_t line = 1;
   uint32_t column = 1;

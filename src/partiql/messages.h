@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The texts of the service's complaints about PartiQL statements. {} are filled by fmt.
+// DynamoDB's messages about PartiQL statements. fmt replaces {}.
 #pragma once
 
 namespace stator::partiql::message {
@@ -18,7 +18,7 @@ inline constexpr const char* kExpectedToken = "Expected {}";
 inline constexpr const char* kPathDot = "Invalid path dot component";
 inline constexpr const char* kTooDeep = "The statement is nested too deeply; maximum depth: {}";
 
-// Of statements that are well formed. " at line:column:length" follows where `{}` ends with it.
+// Errors in well-formed statements. Positions have the form line:column:length.
 inline constexpr const char* kUnsupportedOperation = "Unsupported operation: {}";
 inline constexpr const char* kUnsupportedClause = "Unsupported clause: {}";
 inline constexpr const char* kUnsupportedToken = "Unsupported token in expression: {}";

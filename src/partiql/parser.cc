@@ -166,7 +166,7 @@ class Parser : private TermParser {
       if (is_star()) return not_well_formed(kStarAlone);
       auto column = parse_expression();
       if (!column) {
-        // a.* would show a map's attributes as the item's.
+        // a.* would return a map's attributes as attributes of the item.
         const bool unpivot = column.error().message.starts_with("Unpivot path component");
         if (unpivot) return ill_formed(message::kHierarchy);
         return failure_of(std::move(column));
@@ -260,7 +260,7 @@ class Parser : private TermParser {
     return statement;
   }
 
-  // FROM table WHERE condition SET …: an update written the other way round.
+  // FROM table WHERE condition SET …: an update with its clauses in another order.
   Result<Statement> parse_from_first() {
     Statement statement{.kind = StatementKind::kUpdate};
     STATOR_ASSIGN_OR_RETURN(statement.source, parse_written_source());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Syntax alone: a statement's text to its tree.
+// Parses a statement's text into its tree; checks only the syntax.
 //
 // Grammar: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.html
 // Errors: kValidation with DynamoDB's message.

@@ -14,8 +14,7 @@
 namespace stator::partiql {
 namespace {
 
-// The name under which a path's value stands in the answer: its last attribute, and the elements
-// that follow it.
+// The name of a path's value in the response: the last attribute, then the indexes that follow it.
 std::string column_name(const expression::Path& path) {
   std::string name;
   for (const expression::PathStep& step : path) {

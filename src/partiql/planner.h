@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A statement's tree and its parameters, as what the rest of the engine works with: bound
-// conditions, updates, items. Knows no table.
+// Plan: a statement with its parameters as bound conditions, updates and items. Planning does not
+// access tables.
 //
 // Errors: kValidation with DynamoDB's message.
 #pragma once

@@ -51,7 +51,7 @@ std::string print_operator(const Term& term) {
   return "(" + join(term.parts, " " + term.text + " ") + ")";
 }
 
-// Behind IN a parenthesis begins a list.
+// Prints the operand of IN without parentheses, which would make it a list.
 std::string print_sequence(const Term& term) {
   if (term.kind != TermKind::kOperator) return print(term);
   const std::string sign = term.text + " " + print(term.parts.back());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees back to text that parses to the same tree. For tests.
+// Prints trees as text that parses to the same tree, for tests.
 #pragma once
 
 #include <string>

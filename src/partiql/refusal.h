@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A refused statement, with one of the texts of messages.h.
+// Errors of rejected statements, with the messages of messages.h.
 #pragma once
 
 #include <fmt/format.h>

@@ -79,7 +79,7 @@ constexpr auto kTypes = std::to_array<TypeName>({
 
 }  // namespace
 
-// Counts how deep the parser is in itself.
+// Counts the parser's recursion depth.
 class TermParser::Level {
  public:
   explicit Level(TermParser& parser) : parser_(parser) { ++parser_.level_; }
@@ -220,7 +220,7 @@ Result<Term> TermParser::parse_between(Term operand, bool negated) {
 Result<Term> TermParser::parse_in(Term operand, bool negated) {
   const Position at = take().at;
   Result<Term> sequence;
-  if (is_symbol("(")) {  // ('a') is a list here, of one element too
+  if (is_symbol("(")) {  // a list here, even with one element: ('a')
     take();
     sequence = parse_collection(TermKind::kList, ")", "RIGHT_PAREN");
   } else {
@@ -353,7 +353,7 @@ Result<Term> TermParser::parse_call() {
   return make(TermKind::kCall, name.at, std::move(lower), std::move(arguments.parts));
 }
 
-// What follows "(": one expression, or the elements of a list.
+// Reads one expression or the elements of a list, after "(".
 Result<Term> TermParser::parse_parenthesis() {
   if (is_symbol(")")) return not_well_formed(message::kUnexpectedTerm);
   STATOR_ASSIGN_OR_RETURN(Term list, parse_collection(TermKind::kList, ")", "RIGHT_PAREN"));

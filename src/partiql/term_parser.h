@@ -40,7 +40,7 @@ class TermParser {
 
   std::size_t parameters() const { return parameters_; }
 
-  // FROM where a term should begin: the rest of a statement that begins so.
+  // The error for FROM at the start of a term, or the first error in the rest of the statement.
   virtual Failure from_in_expression() = 0;
 
  private:
@@ -64,7 +64,7 @@ class TermParser {
   Result<Term> parse_in(Term operand, bool negated);
   Result<void> parse_bracket(Term& path);
 
-  // The right-hand side of an infix operator, whose absence has a text of its own.
+  // Parses the right-hand side of an infix operator. A missing one has its own message.
   template <class Parse>
   Result<Term> parse_right(Parse parse);
   bool is_operator(std::string_view text) const {

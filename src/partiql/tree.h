@@ -18,7 +18,7 @@ inline constexpr int kDepthMax = 200;
 enum class TermKind {
   kPath,
   kString,
-  kNumber,   // text as written, a sign in front
+  kNumber,   // text as written, with its sign
   kBoolean,  // text "true" or "false"
   kNull,
   kMissing,
@@ -56,15 +56,15 @@ struct Assignment {  // SET path = value, or REMOVE path
 };
 
 struct Returning {
-  bool modified = false;  // or ALL
-  bool fresh = false;     // NEW, or OLD
+  bool modified = false;  // MODIFIED, otherwise ALL
+  bool fresh = false;     // NEW, otherwise OLD
 };
 
 enum class StatementKind { kSelect, kInsert, kUpdate, kDelete, kExists };
 
 struct Statement {
   StatementKind kind = StatementKind::kSelect;
-  std::vector<std::string> source;  // the table, then the names behind dots
+  std::vector<std::string> source;  // the table, then the names after dots
   std::vector<Term> columns;        // SELECT; none: *
   std::optional<Term> where;
   std::vector<OrderTerm> order;

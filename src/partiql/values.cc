@@ -75,7 +75,7 @@ Result<Map> map_of(const Term& term, const std::string& key, int depth) {
   return map;
 }
 
-// `key` is the place within the value, as messages have it: "root.a[1]".
+// `key` is the position within the value, for messages: "root.a[1]".
 Result<AttributeValue> literal(const Term& term, const std::string& key, int depth) {
   if (depth > kValueNestingMax) return refused(messages::kValueNestedTooDeeply);
   switch (term.kind) {

@@ -13,7 +13,7 @@ namespace stator::partiql {
 // Whether a term is a value by itself: a literal or a parameter.
 bool is_value(const Term& term);
 
-// kValidation for what no attribute can hold.
+// Errors: kValidation if the term is not an attribute value.
 Result<AttributeValue> value_of(const Term& term, const std::vector<AttributeValue>& parameters);
 
 // INSERT's item: {'name': value, …}

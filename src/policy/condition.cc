@@ -44,7 +44,7 @@ bool take_suffix(std::string_view& text, std::string_view suffix) {
 std::optional<AddressRange> AddressRange::parse(std::string_view text) {
   const std::size_t slash = text.find('/');
   const std::string address(text.substr(0, slash));
-  if (address.find('\0') != address.npos) return std::nullopt;  // where inet_pton would end
+  if (address.find('\0') != address.npos) return std::nullopt;  // inet_pton would stop there
   AddressRange range;
   int offset = 0;
   if (address.find(':') != address.npos) {
@@ -275,7 +275,8 @@ bool Condition::matches(const Operand& operand, std::string_view value,
   return false;
 }
 
-// One value of the request: any of the policy's values, or none of them for a negated operator.
+// Whether a value of the request matches any of the policy's values, or none of them for a negated
+// operator.
 bool Condition::fits(std::string_view value, const Context& context) const {
   const bool any = std::ranges::any_of(
       operands_, [&](const Operand& operand) { return matches(operand, value, context); });

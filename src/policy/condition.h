@@ -22,7 +22,7 @@ struct AddressRange {
   std::array<uint8_t, 16> address = {};
   int bits = 0;  // length of the prefix
 
-  // "203.0.113.0/24", "2001:db8::/32", or an address alone; absent for any other text.
+  // "203.0.113.0/24", "2001:db8::/32", or a single address; absent for any other text.
   static std::optional<AddressRange> parse(std::string_view text);
   bool contains(const AddressRange& other) const;
   std::string text() const;  // in the form of IPv6

@@ -51,19 +51,19 @@ struct Context {
   const Caller& caller;
   std::string action;    // "dynamodb:GetItem"
   std::string resource;  // an ARN, or "*"
-  // Of one value.
+  // Keys with one value.
   std::optional<std::string> enclosing_operation = {};
   std::optional<std::string> full_table_scan = {};
   std::optional<std::string> return_consumed_capacity = {};
   std::optional<std::string> return_values = {};
   std::optional<std::string> select = {};
-  // Of several.
+  // Keys with several values.
   std::vector<std::string> attributes = {};
   std::vector<std::string> leading_keys = {};
   std::vector<std::string> tag_keys = {};
   std::map<std::string, std::string, std::less<>> request_tags = {};
 
-  // `scratch` holds a value that is made for the call.
+  // Returns the values of a key. `scratch` stores a computed value and must outlive the result.
   KeyValues values(const KeyName& key, std::string& scratch) const;
 };
 

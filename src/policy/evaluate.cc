@@ -72,8 +72,8 @@ KeyValues Context::values(const KeyName& name, std::string& scratch) const {
 bool Statement::applies(PolicyKind kind, const Context& context) const {
   if (kind == PolicyKind::kResource && !everyone) {
     const bool named = std::ranges::find(users, context.caller.arn) != users.end();
-    // An account that is allowed may give the right to its users; it does not do so by that. One
-    // that is denied is denied to all of them.
+    // Allowing an account lets it give the right to its users, but does not give it to them.
+    // Denying an account denies all its users.
     const bool of_account = effect == Effect::kDeny &&
                             std::ranges::find(accounts, context.caller.account) != accounts.end();
     if (!named && !of_account) return false;
@@ -94,7 +94,7 @@ Verdict evaluate(std::span<const Policy* const> policies, const Context& context
   for (const Policy* policy : policies) {
     if (policy == nullptr) continue;
     for (const Statement& statement : policy->statements()) {
-      // A second Allow says nothing new.
+      // A second Allow changes nothing.
       if (statement.effect == Effect::kAllow && verdict.allowed()) continue;
       if (!statement.applies(policy->kind(), context)) continue;
       const bool denies = statement.effect == Effect::kDeny;

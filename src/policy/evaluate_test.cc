@@ -284,7 +284,7 @@ TEST(ResourcePolicies, ConcernThePrincipalsThatTheyName) {
 
 // ---- Random policies compared with a small model
 
-// Simple and slow: the rest of the text after each way to match the pattern's start.
+// Simple and slow: tries every way to match the start of the pattern.
 bool glob(std::string_view pattern, std::string_view text) {
   if (pattern.empty()) return text.empty();
   if (pattern[0] == '*') {

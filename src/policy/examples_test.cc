@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies that AWS publishes as examples of fine-grained access control, with names of our
-// own, and what each allows.
+// The policies that AWS publishes as examples of fine-grained access control, with our own names,
+// and the requests that each allows.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-iam.html
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/rbac-examples.html

@@ -24,9 +24,9 @@ std::string_view without_blanks(std::string_view text) {
 }
 
 constexpr std::string_view kVariableStart = "${";
-constexpr std::size_t kPartsMax = 128;  // matching takes so many steps for each character
+constexpr std::size_t kPartsMax = 128;  // matching takes up to this many steps per character
 
-// Where a variable that begins at the start of `text` ends; npos: it does not.
+// The end of the variable at the start of `text`; npos if it is not closed.
 std::size_t variable_end(std::string_view text) {
   const std::size_t end = text.find('}');
   return end == text.npos ? text.npos : end + 1;
@@ -40,7 +40,7 @@ void Pattern::add_literal(std::string_view text) {
   parts_.back().text += text;
 }
 
-// `text` is what the braces contain.
+// `text`: the content of the braces.
 Result<Pattern::Part> Pattern::parse_variable(std::string_view text) {
   const std::size_t comma = text.find(',');
   const std::string_view name = without_blanks(text.substr(0, comma));
@@ -127,12 +127,12 @@ std::optional<std::size_t> Pattern::taken(const Part& part, std::string_view tex
   return wanted.size();
 }
 
-// Each * takes as little as it can. If what follows does not fit, the last * takes one more: the
-// ones before it need not change.
+// Each * matches as little as possible. If the rest does not match, the last * matches one more
+// character; the ones before it need not change.
 bool Pattern::matches(std::string_view text, const Context& context) const {
   std::size_t part = 0;
-  std::optional<std::size_t> run;  // the last * that was met
-  std::string_view run_text;       // what follows what it took
+  std::optional<std::size_t> run;  // the last * so far
+  std::string_view run_text;       // the text after its match
   for (;;) {
     if (part < parts_.size() && parts_[part].kind == Part::Kind::kAnyRun) {
       run = part++;

@@ -31,8 +31,8 @@ class Pattern {
                                LetterCase letters = LetterCase::kExact);
 
   bool matches(std::string_view text, const Context& context) const;
-  // Text that parses to this pattern with Variables enabled; also without, if the pattern needs no
-  // variable syntax.
+  // Text that parses to this pattern with Variables::kReplaced; also with kRefused, if the pattern
+  // needs no variable syntax.
   std::string text() const;
 
  private:
@@ -57,11 +57,11 @@ class Pattern {
 // "arn:aws:dynamodb:*:*:table/Music*". Wildcards do not match across the first five colons.
 class ArnPattern {
  public:
-  // kInvalidArgument also for a text that is neither "*" nor has six parts.
+  // Errors: kInvalidArgument also for text that is neither "*" nor has six parts.
   static Result<ArnPattern> parse(std::string_view text, Variables variables);
 
   bool matches(std::string_view arn, const Context& context) const;
-  std::string text() const;  // parses to this pattern where variables are replaced
+  std::string text() const;  // parses to this pattern with Variables::kReplaced
 
  private:
   std::vector<Pattern> parts_;  // empty: everything

@@ -202,7 +202,7 @@ Result<Statement> read_statement(const Item& object, PolicyKind kind, Variables 
   return statement;
 }
 
-// Variables are characters like others in documents of the older version: there they are refused.
+// In documents of the older version, variables would be literal text, so they are rejected there.
 Result<Variables> version_of(const Item& document) {
   constexpr std::string_view kNewer = "2012-10-17";
   constexpr std::string_view kOlder = "2008-10-17";

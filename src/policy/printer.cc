@@ -12,8 +12,8 @@
 namespace stator::policy {
 namespace {
 
-// `name` in a spelling of its own for each number: the names of keys are not case-sensitive, and a
-// document cannot repeat a member.
+// A different combination of upper and lower case for each number: names of keys are not
+// case-sensitive, and a document cannot repeat a member.
 std::string spelled(std::string_view name, std::size_t number) {
   std::string text(name);
   for (char& c : text) {
@@ -42,7 +42,7 @@ Item principal_of(const Statement& statement) {
 }
 
 Item conditions_of(const Statement& statement) {
-  // Conditions on one key with one operator, in an order of their own: their names here are new.
+  // Conditions with the same operator and key are sorted, because their keys get new spellings.
   std::map<std::string,
            std::map<std::pair<Key, std::string>, std::multiset<std::vector<std::string>>>>
       operators;

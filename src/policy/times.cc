@@ -10,7 +10,7 @@
 namespace stator::policy {
 namespace {
 
-// Takes text from its start.
+// Consumes text from its start.
 class TimeText {
  public:
   explicit TimeText(std::string_view text) : rest_(text) {}
@@ -21,7 +21,7 @@ class TimeText {
     rest_.remove_prefix(1);
     return true;
   }
-  // A number of just so many digits, from `least` to `most`.
+  // A number of exactly `count` digits, from `least` to `most`.
   std::optional<int> digits(std::size_t count, int least, int most) {
     int value = 0;
     if (rest_.size() < count) return std::nullopt;
@@ -134,7 +134,7 @@ std::string time_text(int64_t unix_ms) {
 }
 
 std::string exact_time_text(int64_t unix_ms) {
-  // Times of zones can be just outside the years 1 to 9999 of UTC.
+  // In another time zone, a time can be just outside the years 1 to 9999 of UTC.
   constexpr int64_t kFarthestMs = int64_t{14 * 60 + 59} * 60'000;
   std::string text;
   for (const auto& [zone, offset_ms] :

@@ -15,7 +15,7 @@ namespace stator::policy {
 std::optional<int64_t> parse_time(std::string_view text);
 // "2026-11-22T20:15:30Z"
 std::string time_text(int64_t unix_ms);
-// What parse_time() reads as this time: "2026-11-22T20:15:30.500Z".
+// Text that parse_time() reads as exactly this time: "2026-11-22T20:15:30.500Z".
 std::string exact_time_text(int64_t unix_ms);
 
 }  // namespace stator::policy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every operation asks policies first: an operation without a sample here fails the test.
+// Tests that every operation checks policies first. An operation without a sample fails the test.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -31,7 +31,8 @@ using Guarded = Operations<Promised>;
 
 constexpr std::string_view kArn = "arn:aws:dynamodb:us-east-1:000000782867:";
 
-// A request, in which % is a table's name and $ the start of ARNs, and what it needs first.
+// A request, and the first action and resource that policies must allow. % is replaced by a table's
+// name, $ by the start of ARNs.
 struct Sample {
   const char* operation;
   const char* json;
@@ -199,9 +200,9 @@ class AccessTest : public ::testing::Test {
                 IsOk());
   }
 
-  // With the rights of `access_`.
+  // Runs an operation with the rights of `access_`, or all rights if it is empty.
   Result<std::string> ask(std::string_view name, std::string json) {
-    std::ranges::replace(json, '\n', ' ');  // also in texts, where JSON has none
+    std::ranges::replace(json, '\n', ' ');  // JSON strings cannot contain line breaks
     std::promise<Result<std::string>> answer;
     const Guarded::Run run = Guarded::find(name);
     if (run == nullptr) return fail(Code::kUnknownOperation, "");
@@ -217,7 +218,7 @@ class AccessTest : public ::testing::Test {
   Result<std::string> ask(const Sample& sample, std::string_view table = "Things") {
     return ask(sample.operation, filled(sample.json, table));
   }
-  // From now on with an identity policy, given by its statements.
+  // Replaces the rights of `access_` with an identity policy that has these statements.
   void become(std::string_view statements) {
     access_.emplace(access::Access{.caller = access::caller_of(*engine_, "ann")});
     access_->policy = std::make_shared<const policy::Policy>(must(policy::Policy::parse(
@@ -227,13 +228,13 @@ class AccessTest : public ::testing::Test {
       decided_.push_back(context.action + " " + context.resource);
     };
   }
-  // The actions and resources on which policies decide.
+  // Runs an operation and returns the actions and resources on which policies decided.
   std::vector<std::string> decided_by(std::string_view name, const std::string& json) {
     decided_.clear();
     static_cast<void>(ask(name, json));
     return std::move(decided_);
   }
-  // Everything that an operation could have changed, with all rights.
+  // The responses of the operations that read, with all rights, to detect changes.
   std::string state() {
     auto kept = std::move(access_);
     access_.reset();
@@ -318,7 +319,7 @@ TEST_F(AccessTest, AllowsEachOperation) {
   }
 }
 
-// A table by its name and by ARNs that the engine takes for the same.
+// The engine accepts a table's name and several ARNs.
 TEST_F(AccessTest, KnowsATableByEachOfItsNames) {
   become(std::string(kAll) + R"(, {"Effect": "Deny", "Action": "*",
       "Resource": "arn:aws:dynamodb:us-east-1:000000782867:table/Things"})");
@@ -374,7 +375,7 @@ TEST_F(AccessTest, AsksForEachPartOfATransactionOrBatch) {
                           "dynamodb:TagResource" + filled(" $table/New", "")));
 }
 
-// Before anything is looked at for policies: what is too large is refused as it is for everybody.
+// Requests beyond the API's limits are rejected as such, before policies examine their content.
 TEST_F(AccessTest, RequestsHaveTheApisLimits) {
   become(kAll);
   const std::string statement =
@@ -389,7 +390,7 @@ TEST_F(AccessTest, RequestsHaveTheApisLimits) {
               FailsWith(Code::kValidation, "Expression size has exceeded"));
 }
 
-// A key in an equality is the one that is read or written, whatever else a statement lists.
+// A key in an equality is the key that is read or written, whatever other keys the statement lists.
 TEST_F(AccessTest, AStatementCannotHideItsKey) {
   become(R"({"Effect": "Allow", "Action": "dynamodb:*", "Resource": "*", "Condition": {
              "ForAllValues:StringEquals": {"dynamodb:LeadingKeys": ["a"]}}})");
@@ -400,7 +401,7 @@ TEST_F(AccessTest, AStatementCannotHideItsKey) {
               IsOk());
 }
 
-// A restoration needs the rights to fill the new table as well.
+// A restoration also needs the rights to write items to the new table.
 TEST_F(AccessTest, NeedsRightsOnTheTargetOfARestoration) {
   become(R"({"Effect": "Allow", "Action": "dynamodb:Restore*", "Resource": "*"})");
   EXPECT_THAT(
@@ -461,7 +462,7 @@ TEST_F(AccessTest, WhoLocksThemselvesOutMustSaySo) {
               FailsWith(Code::kAccessDenied, "resource-based policy"));
 }
 
-// Another process can have created the table, so its rights are known to the store alone.
+// Another process can have created the table, so only the store has its policy.
 TEST(AccessToASharedStore, ReadsAnUnknownTableOnTheThreadThatMayWait) {
   constexpr uint32_t kSeed = 5;
   test::SharedBackend backend(kSeed);
@@ -488,7 +489,7 @@ TEST(AccessToASharedStore, ReadsAnUnknownTableOnTheThreadThatMayWait) {
     auto given = answer.get_future();
     gate.close();
     {
-      // They must not be used after the call.
+      // The operation must not use these two after the call.
       const access::Access of_call = access;
       const std::string body(json);
       Guarded::find(name)(

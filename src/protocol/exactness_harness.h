@@ -19,7 +19,7 @@ using test::must;
 
 inline const std::string kInvalid = "One or more parameter values were invalid: ";
 
-// A value in so many maps.
+// A value in `levels` nested maps.
 inline std::string deep(int levels) {
   std::string value = R"({"S":"leaf"})";
   for (int i = 0; i < levels; ++i) value.insert(0, R"({"M":{"n":)").append("}}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which check of a request fires first, and its exact text, as tables of requests and answers.
+// Tests which check of a request fails first, and its exact message.
 #include "api/model/constraints.h"
 #include "protocol/exactness_harness.h"
 #include "support/matchers.h"
@@ -7,8 +7,7 @@
 namespace stator::protocol {
 namespace {
 
-// For every operation on items: absent, empty, wrong characters, too long; alone, whatever else is
-// wrong.
+// A missing, empty or malformed table name is the only reported error, whatever else is wrong.
 TEST_F(Exactness, TheTableNameIsJudgedFirstAndAlone) {
   for (const std::string_view name :
        {"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"}) {
@@ -274,7 +273,7 @@ TEST_F(Exactness, UpdatedImagesAreFragments) {
   EXPECT_EQ(update("UPDATED_OLD", "SET n = :v"), "{}");
 }
 
-// The reasons of a cancelled transaction, code and message of each.
+// The code and message of each reason of a cancelled transaction.
 std::string reasons_of(const Result<std::string>& answer) {
   if (answer || !answer.error().detail) return answer ? "applied" : answer.error().message;
   std::string all;
@@ -339,7 +338,7 @@ TEST_F(Exactness, EmptyIndexKeysAreRefusedByEveryWriteAsAWhole) {
   const std::string update =
       R"({"TableName":"Two","Key":{"p":{"S":"a"},"s":{"N":"1"}},"UpdateExpression":"SET g = :v",)"
       R"("ExpressionAttributeValues":{":v":{"S":""}}})";
-  // In a transaction, whatever else would cancel it.
+  // In a transaction, the error precedes reasons to cancel it, such as this action.
   const std::string mistyped =
       R"({"Put":{"TableName":"Two","Item":{"p":{"S":"b"},"s":{"N":"1"},"g":{"N":"1"}}}})";
   expect_refusals({
@@ -402,7 +401,7 @@ TEST_F(Exactness, OfSeveralIndexesTheFirstByNameIsNamed) {
   });
 }
 
-// A value within `wraps` maps.
+// A value in `wraps` nested maps.
 std::string wrapped(int wraps) {
   std::string value;
   for (int i = 0; i < wraps; ++i) value += R"({"M":{"n":)";
@@ -526,7 +525,7 @@ TEST_F(Exactness, CapacityIsTheServices) {
             R"("Table":{"CapacityUnits":1.0},)"
             R"("LocalSecondaryIndexes":{"local":{"CapacityUnits":1.0}},)"
             R"("GlobalSecondaryIndexes":{"global":{"CapacityUnits":1.0}}}})");
-  // The same item again changes no index; a moved key of one costs two writes.
+  // Putting the same item again changes no index. A changed index key costs two writes.
   EXPECT_EQ(ask_capacity("PutItem", put),
             R"("ConsumedCapacity":{"TableName":"Two","CapacityUnits":1.0,)"
             R"("Table":{"CapacityUnits":1.0}}})");
@@ -535,7 +534,7 @@ TEST_F(Exactness, CapacityIsTheServices) {
     "ExpressionAttributeValues":{":g":{"S":"h"}}})";
   EXPECT_EQ(ask_capacity("UpdateItem", move),
             R"("ConsumedCapacity":{"TableName":"Two","CapacityUnits":3.0}})");
-  // A transaction doubles the table's part alone.
+  // A transaction doubles only the table's part.
   EXPECT_EQ(
       ask_capacity("TransactWriteItems", R"({"ReturnConsumedCapacity":"INDEXES",
     "TransactItems":[{"Put":{"TableName":"Two","Item":

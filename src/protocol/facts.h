@@ -76,13 +76,13 @@ std::string_view index_in(const Request& request) {
   }
 }
 
-// The header in which a response to ExecuteStatement reports how many items a read looked at. The
-// API has no member for it.
+// The response header with the number of items that a read by ExecuteStatement examined. The API
+// has no member for it.
 inline constexpr std::string_view kExaminedHeader = "x-stator-examined";
-// Where a server's test mode is read and replaced.
+// The path of a server's test mode, to read and replace its rules.
 inline constexpr std::string_view kTestModePath = "/_stator/test-mode";
 
-// How many items a Query, Scan or ExecuteStatement looked at for its response.
+// The number of items that a Query, Scan or ExecuteStatement examined.
 template <class Response>
 std::size_t examined_in(const Response& response) {
   if constexpr (requires { response.scanned_count; }) {
@@ -94,7 +94,7 @@ std::size_t examined_in(const Response& response) {
   }
 }
 
-// How many items, or records of a stream, a response contains.
+// The number of items, or records of a stream, in a response.
 template <class Response>
 std::size_t items_in(const Response& response) {
   if constexpr (requires { response.records.size(); }) {

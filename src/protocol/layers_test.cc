@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How each of the service's layers words an error, and which error it reports first.
+// Tests how each layer of DynamoDB words an error, and which error it reports first.
 #include <utility>
 #include <vector>
 
@@ -11,7 +11,7 @@ namespace {
 
 const std::string kOne = "1 validation error detected: ";
 
-// Requests with a hole, `@`, for a value, a list of expected texts by value.
+// A request with a placeholder, `@`, for an attribute value.
 struct Surface {
   std::string_view operation;
   std::string_view request;
@@ -60,7 +60,7 @@ const Surface kOlder[] = {
     {"ExecuteStatement", R"({"Statement":"SELECT * FROM Gone WHERE n = ?","Parameters":[@]})"},
 };
 
-// The older layer says which expression value is invalid.
+// The older layer names the invalid expression value.
 const Surface kOlderValues[] = {
     {"TransactWriteItems", R"({"TransactItems":[{"Update":{"TableName":"Gone",
       "Key":{"p":{"S":"a"}},"UpdateExpression":"SET n = :v",
@@ -72,7 +72,7 @@ const Surface kOlderValues[] = {
       "ExpressionAttributeValues":{":v":@}})"},
 };
 
-using Texts = std::vector<std::pair<std::string, std::string>>;  // of values
+using Texts = std::vector<std::pair<std::string, std::string>>;  // value, its message
 
 class Layers : public Exactness {
  protected:
@@ -150,7 +150,7 @@ TEST_F(Layers, WordDepth) {
   expect_worded(kOlderValues, texts, of_value);
 }
 
-// A value without a type, or with two, is found before values are judged.
+// Values without a type, or with two, are rejected before other values are checked.
 TEST_F(Layers, DoNotCountValuesOfNoType) {
   const Texts texts = {
       {"{}",
@@ -163,7 +163,7 @@ TEST_F(Layers, DoNotCountValuesOfNoType) {
   expect_worded(kReads, texts, bare);
 }
 
-// In process, values are checked where a request is executed.
+// Values of in-process requests are checked when the request is executed.
 TEST_F(Layers, WordErrorsAlikeInProcess) {
   const std::string duplicates = kInvalid + R"(Input collection ["b", "b"] contains duplicates.)";
   const StringSet set({"b", "b"});
@@ -222,7 +222,7 @@ TEST_F(Layers, CountErrorsOfExpressionsInWritesOfOneItem) {
       {"Scan", too_long_scan,
        "Invalid FilterExpression: Expression size has exceeded the maximum allowed size; "
        "expression size: 4204"},
-      // What needs the table is not counted.
+      // Errors that need the table have no count before them.
       {"PutItem", R"({"TableName":"Tab","Item":{"p":{"N":"1"}}})",
        kInvalid + "Type mismatch for key p expected: S actual: N"},
       {"UpdateItem", R"({"TableName":"Tab","Key":{"p":{"S":"a"}},"UpdateExpression":"REMOVE p"})",
@@ -320,7 +320,7 @@ TEST_F(Layers, ReportAnEmptyTableNameAlone) {
        {"BatchGetItem", R"({"RequestItems":{}})", kOne + "Value at 'RequestItems'" + length}});
 }
 
-// The older layer finds that the item or the key is absent, and joins everything in its own words.
+// If the item or the key is missing, the older layer responds and joins all violations.
 TEST_F(Layers, JoinAllViolationsOfARequestWithoutAKey) {
   const std::string empty_name =
       "Value '' at 'tableName' failed to satisfy constraint: Member must have length greater than "

@@ -4,10 +4,11 @@
 //
 // An operation is one entry of kDynamoDb or kStreams: its name and the engine's method. The types
 // of the method determine the reader of the request and the writer of the response
-// (api/wire/wire.h). Thread safety: as Engine. On a store of one process, reads respond on the
-// calling thread. On a shared store, they respond on a thread of the store or of the engine. Writes
-// respond when they are durable, on the store thread that committed them. Operations that wait for
-// the disk, or for a shared store, run on `waiting`, or on the calling thread if it is null.
+// (api/wire/wire.h).
+// Thread safety: as Engine. On a store of one process, reads respond on the calling thread. On a
+// shared store, they respond on a thread of the store or of the engine. Writes respond when they
+// are durable, on the store thread that committed them. Operations that wait for the disk, or for
+// a shared store, run on `waiting`, or on the calling thread if it is null.
 // Lifetime: the body is borrowed only during the call. The engine and `waiting` must outlive every
 // request in progress.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations.html
@@ -40,7 +41,7 @@ inline constexpr std::string_view kStreamsPrefix = "DynamoDBStreams_20120810.";
 // The X-Amz-Target of an operation: one of DynamoDB's, or of DynamoDB Streams'.
 std::string target_of(std::string_view operation);
 
-// As in DynamoDB, it has no message.
+// As in DynamoDB, the error has no message.
 inline Error unknown_operation() {
   return {.code = Code::kUnknownOperation, .message = ""};
 }
@@ -56,14 +57,16 @@ struct Context {
 };
 
 // Operations that respond by calling a `Respond` with a Result<std::string>, once, from any thread.
-// If the Respond is destroyed without a call, there was no memory for a response. If it has a
-// member `later`, a response from a thread of the store calls that instead, with a function that
-// makes the Result, so that the store's threads do not write JSON. If it has the members
-// `note_table` and `note_items`, they are called before the response, with the facts of the request
-// and the result (facts.h); likewise `note_batch` for a batch or transaction, and `report_examined`
-// for a statement that read. In test mode, it needs a member `inject`, which takes what happens to
-// the request, and keeps it as its member `injection`. A template, so that no response of the hot
-// path is wrapped into a second function object.
+// If the Respond is destroyed without a call, there was no memory for a response. Its optional
+// members:
+// - `later` is called instead by threads of the store, with a function that makes the Result, so
+//   that these threads do not write JSON.
+// - `note_table` and `note_items` are called before the response, with facts about the request and
+//   the result (facts.h); `note_batch` for a batch or transaction; `report_examined` for a
+//   statement that read.
+// - `inject`, required in test mode, takes the request's Injection and keeps it as the member
+//   `injection`.
+// A template, so that no response of the hot path is wrapped into a second function object.
 template <class Respond>
 class Operations {
  public:
@@ -158,7 +161,7 @@ class Operations {
 
   // Calls `next(Request, Respond)`, unless test mode refuses the request.
   template <class Request, class Next>
-  // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from where `next` keeps it
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from if `next` keeps it
   static void run_allowed(const Context& context, Request request, Respond respond, Next& next) {
     if constexpr (requires { respond.inject(std::unique_ptr<testmode::Injection>()); }) {
       if (context.test_mode != nullptr) {
@@ -171,7 +174,7 @@ class Operations {
     next(std::move(request), std::move(respond));
   }
 
-  // `respond_to` takes the Respond, and may wait.
+  // Runs `respond_to`, which takes the Respond and can wait, on `waiting`.
   template <class F>
   static void run_apart(const Context& context, Respond respond, F respond_to) {
     if (context.waiting == nullptr) return respond_to(respond);
@@ -184,8 +187,8 @@ class Operations {
     });
   }
 
-  // Calls `next(Request, Respond)` if the request may run, and responds with its fault otherwise.
-  // What only the store knows about the caller's rights is read on `waiting`.
+  // Calls `next(Request, Respond)` if the request is valid and allowed; otherwise responds with the
+  // error. If the store must be read to check the caller's rights, does this on `waiting`.
   template <class Request, class Next>
   static void when_allowed(const Context& context, Result<Request> request, Respond respond,
                            Next next) {
@@ -277,7 +280,7 @@ class Operations {
     // Responds, perhaps on a thread of the store.
     struct Finish {
       Respond respond;
-      std::unique_ptr<const Request> borrowed = {};  // by the engine, of a shared store
+      std::unique_ptr<const Request> borrowed = {};  // by the engine, if its store is shared
 
       void operator()(Result<Answer> result) {
         try {

@@ -25,7 +25,7 @@ using test::must;
 
 using Known = Operations<Promised>;
 
-// Keeps what it learns of requests and results.
+// Keeps the facts of requests and results.
 struct Noting {
   struct Notes {
     std::string table;
@@ -130,7 +130,7 @@ TEST_F(OperationsTest, RunByNameFromJsonToJson) {
   EXPECT_THAT(ask("GetItem", "{"), FailsWith(Code::kSerialization, ""));
 }
 
-// Takes the function that writes a response, and calls it when told.
+// Keeps the function that makes the Result, for the test to call.
 struct Deferring {
   std::function<Result<std::string>()>* make;
   void operator()(Result<std::string> given) {

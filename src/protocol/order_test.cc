@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests with several faults, and the one that the service reports: batches, transactions,
-// tables.
+// Tests which of several errors in a request DynamoDB reports: batches, transactions, tables.
 #include "protocol/exactness_harness.h"
 
 namespace stator::protocol {
@@ -119,7 +118,7 @@ TEST_F(Exactness, TransactWriteItemsReportsTheFirstActionsFault) {
   }
 }
 
-// In process, too.
+// The same, for an in-process request.
 TEST_F(Exactness, TransactionsReportTheFirstActionsFaultInProcess) {
   TransactWriteItemsRequest request;
   request.items.push_back({.action = TransactAction::kConditionCheck,

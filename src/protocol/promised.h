@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations whose responses a test gets from a promise. Compiled in one test only, as they take
-// seconds.
+// Operations whose responses a test gets from a promise. Only one test instantiates the template,
+// which takes seconds to compile.
 #pragma once
 
 #include <chrono>

@@ -118,7 +118,7 @@ TEST_F(ServerAccess, FilesThatCannotBeUsedChangeNothing) {
   write("reader.json", "{");
   server_->reload();
   EXPECT_THAT(client("ann").call("DescribeLimits", "{}"), FailsWith(Code::kAccessDenied, ""));
-  // A policy that is put right is found, though the keys that name it could not be used.
+  // A corrected policy is detected even though the keys that name it were rejected.
   write("new.json", "{");
   write("keys", profile("ann", "policy = new.json"));
   server_->reload();

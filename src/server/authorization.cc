@@ -16,7 +16,7 @@ std::string_view query_of(std::string_view target) {
   return mark == target.npos ? std::string_view() : target.substr(mark + 1);
 }
 
-// Which of `names` are missing as `name=value` among fields divided by one of two characters.
+// The `names` without a `name=value` field. Either of two characters separates the fields.
 template <std::size_t count>
 std::bitset<count> missing_fields(std::string_view fields, char divider, char other,
                                   const std::array<std::string_view, count>& names) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each request and each answer is one packet: 'b' and the target's path; 'd' for done, or 'f' and
-// why it failed.
+// Each request and each response is one packet. A request is 'b' and the target's path. A response
+// is 'd' for done, or 'f' and the reason of the failure.
 #include "server/control_socket.h"
 
 #include <fcntl.h>
@@ -34,7 +34,7 @@ Failure io_failure(const std::filesystem::path& path) {
               "cannot open the socket in '" + path.string() + "': " + std::strerror(errno));
 }
 
-// Through a descriptor of the directory, as a socket's address has room for short paths only.
+// Uses a descriptor of the directory, because a socket address has space only for short paths.
 sockaddr_un address_in(int directory) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -12,7 +12,7 @@
 namespace stator::server {
 namespace {
 
-// Settings for clients, which say nothing to a server.
+// Client settings, which a server ignores.
 constexpr std::string_view kOfClients[] = {"region", "output", "endpoint_url", "services"};
 constexpr std::string_view kPolicySetting = "policy";
 
@@ -29,7 +29,7 @@ Result<void> set_limit(const ProfileSetting& setting, int64_t& limit) {
                                             setting.value, kLimitMax));
 }
 
-// A misspelled policy or limit would give a key more than it should have.
+// Rejects unknown settings: a misspelled policy or limit would give a key too many rights.
 Result<void> apply_setting(const ProfileSetting& setting, std::string& id, AccessKey& key) {
   const auto& [line, name, value] = setting;
   if (name == "aws_session_token") {

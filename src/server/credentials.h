@@ -30,7 +30,7 @@ struct AccessKey {
   std::shared_ptr<KeyLimiter> limiter = {};           // null: no limits
 };
 
-// By access key ids.
+// The access keys by id.
 using Credentials = std::map<std::string, AccessKey, std::less<>>;
 
 // Reads the keys without their policies. Errors: kInvalidArgument with the line if the text is

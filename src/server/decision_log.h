@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DecisionLog: a line for each request that policies deny, and on demand for each that they allow.
+// DecisionLog: a line for each request that policies deny, and optionally for each that they allow.
 //
 // Lines contain the key, the action, the resource and the statement, but no secret and no part of
 // an item. Thread safety: any thread; no caller waits for a file.

@@ -29,7 +29,7 @@ constexpr int kMetricsWaitingMax = 8;
 constexpr std::string_view kJsonType = "application/x-amz-json-1.0";
 constexpr std::string_view kPlainJsonType = "application/json";
 constexpr std::size_t kLargePageBytes = 128UL << 10;
-constexpr std::size_t kCompressedBytesMin = 1024;  // less is not worth it
+constexpr std::size_t kCompressedBytesMin = 1024;  // smaller bodies are not compressed
 constexpr std::string_view kHistoryPath = "/metrics/history";
 constexpr std::string_view kHealth = "healthy: dynamodb.us-east-1.amazonaws.com ";
 constexpr std::string_view kReady = "ready\n";
@@ -53,7 +53,7 @@ http::Response make_response(int status, std::string_view content_type, std::str
   if (compress && body.size() >= kCompressedBytesMin) compressed = gzip(body);
   if (compressed) body = std::move(*compressed);
   char digits[10];
-  // Of what is sent: SDKs check it before they unfold the body.
+  // Of the sent bytes: SDKs check it before they decompress the body.
   const uint32_t checksum = libdeflate_crc32(0, body.data(), body.size());
   const auto digits_end = std::to_chars(digits, digits + sizeof digits, checksum).ptr;
   http::Response response{
@@ -77,14 +77,14 @@ void log_failure(const Error& error) {
 
 http::Response error_response(const Error& error, const ResponseForm& form = {}) {
   const int status = wire::http_status(error.code);
-  // ServiceUnavailable is the server's own decision.
+  // ServiceUnavailable is not a failure: the server is stopping.
   if (status >= 500 && error.code != Code::kServiceUnavailable) log_failure(error);
   return make_response(status, form.content_type, wire::error_to_json(error), form.id, form.gzip);
 }
 
 // ---- Browsers
-// Where signatures are verified any page may ask, as it may ask the service. Where they are not,
-// HostFilter has refused pages from elsewhere.
+// If signatures are verified, pages of any origin are allowed, as by DynamoDB. Otherwise HostFilter
+// has rejected foreign pages.
 
 constexpr std::string_view kAnyOrigin = "*";
 
@@ -94,7 +94,7 @@ void allow_origin(http::HeaderLines& headers, std::string_view origin) {
   if (origin != kAnyOrigin) headers.add("Vary", "Origin");
 }
 
-// `allowed` is the origin that may ask.
+// `allowed`: the origin that may send requests.
 http::Response preflight(const http::Request& request, std::string_view allowed,
                          const RequestId& id) {
   http::Response response = make_response(200, "text/plain", "", id);
@@ -109,7 +109,7 @@ http::Response preflight(const http::Request& request, std::string_view allowed,
   return response;
 }
 
-// Adds to the headers of a response.
+// Calls `add` with the response's headers before it is sent.
 template <class Add>
 http::Respond with_headers(Add add, http::Respond respond) {
   return [kept = std::move(add), inner = std::move(respond)](http::Response response) mutable {
@@ -143,7 +143,7 @@ http::Respond with_test_mode(http::Respond respond) {
                       std::move(respond));
 }
 
-// Responds later, without a thread that waits.
+// Sends the response after the injected delay, without blocking a thread.
 http::Respond delayed(const testmode::Injection& injection, http::Respond respond) {
   return [timer = injection.timer, delay = injection.delay,
           inner = std::move(respond)](http::Response response) mutable {
@@ -157,13 +157,13 @@ http::Respond delayed(const testmode::Injection& injection, http::Respond respon
 
 }  // namespace
 
-// A request, and where its response goes.
+// A request in progress and the receiver of its response.
 struct Exchange {
   http::Respond respond;
   RequestScope scope;
   ResponseForm form = {};
 
-  // `error` is the response's error of the API, if it has one.
+  // `error`: the API error in the response; can be null.
   void send(http::Response response, const Error* error = nullptr) {
     scope.finish(response, error, form.id.text());
     respond(std::move(response));
@@ -173,7 +173,7 @@ struct Exchange {
 
 namespace {
 
-// Answers an operation over HTTP.
+// Sends the result of an operation over HTTP.
 struct Respond {
   Exchange exchange;
   std::atomic<int64_t>& last_large_page_ms;
@@ -220,7 +220,7 @@ struct Respond {
 
 using Operations = protocol::Operations<Respond>;
 
-// The one of the two types that is meant, as a constant; empty for any other.
+// Returns one of the two supported types, as a constant; empty for any other type.
 std::string_view json_type(std::string_view content_type) {
   content_type = content_type.substr(0, content_type.find(';'));
   while (content_type.ends_with(' ')) content_type.remove_suffix(1);
@@ -233,7 +233,7 @@ ResponseForm form_of(const http::Request& request) {
           .gzip = accepts_gzip(request.header("accept-encoding"))};
 }
 
-// Why an operation is refused by no more than its headers: an error of the API, or 404.
+// Why the headers of an operation are rejected: an API error, or 404.
 struct Refusal {
   std::optional<Error> error = {};
 };
@@ -243,7 +243,7 @@ http::Response response_to(const Refusal& refusal, const ResponseForm& form) {
                        : make_response(404, "text/plain", std::string(kNoOperation), form.id);
 }
 
-// If there is none, sets `operation`.
+// Checks the headers. Sets `operation` if they are accepted.
 std::optional<Refusal> refusal_of(const http::Request& request, const ResponseForm& form,
                                   RequestScope& scope, const Operations::Operation*& operation) {
   scope.set_unknown_operation();
@@ -256,8 +256,8 @@ std::optional<Refusal> refusal_of(const http::Request& request, const ResponseFo
   return std::nullopt;
 }
 
-// What SDKs send again after longer and longer pauses. ProvisionedThroughputExceededException would
-// blame a table, RequestLimitExceeded the account.
+// SDKs retry this error with growing pauses. ProvisionedThroughputExceededException would refer to
+// a table, RequestLimitExceeded to the account.
 Error throttling_error() {
   return {.code = Code::kThrottling,
           .message = "Rate of requests exceeds the allowed throughput of the access key."};
@@ -300,8 +300,8 @@ http::Response foreign_response(const Error& error, const RequestId& id = {}) {
   return make_response(403, kJsonType, wire::error_to_json(error), id);
 }
 
-// What reading a body takes: copies of its texts, and for each of its elements what a JSON parser
-// and a tree need. Blocks of one size are counted with vector instructions.
+// The memory for parsing a body, in bytes: copies of its strings, and per element the space of a
+// JSON parser and a tree. Blocks of a fixed size allow vector instructions.
 std::size_t reading_bytes(std::string_view body) {
   constexpr std::size_t kCopies = 3;
   constexpr std::size_t kElementBytes = 48;
@@ -326,8 +326,8 @@ bool reads_pages(std::string_view target) {
          target.ends_with(".ExecuteStatement") || target.ends_with(".GetRecords");
 }
 
-// What the largest response of an operation takes, if that is much: its items in binary form, and
-// as JSON in a buffer that grows.
+// The memory of an operation's largest response, in bytes; 0 if it is small. This includes the
+// items in binary form, and as JSON in a growing buffer.
 std::size_t response_bytes(std::string_view target) {
   constexpr std::size_t kCopies = 4;
   constexpr std::size_t kPageBytes = 1UL << 20;
@@ -396,14 +396,14 @@ std::optional<http::Response> DynamoDbService::screen(const http::Request& head)
 bool DynamoDbService::aside(const http::Request& request) const {
   if (request.body.size() > kSmallBytes || !request.header("content-encoding").empty()) return true;
   const std::string_view target = request.header("x-amz-target");
-  // Small pages are best read on the event loops. Large ones would hold up others there.
+  // Small pages are read fastest on the event loops. Large ones would delay other requests there.
   constexpr int64_t kWhileMs = 1000;
   if (reads_pages(target)) return system_clock().unix_ms() - last_large_page_ms_ < kWhileMs;
   return response_bytes(target) > 0;
 }
 
 std::size_t DynamoDbService::demand(const http::Request& request) {
-  constexpr std::size_t kUnfoldedCopies = 8;  // of a text whose elements are not known yet
+  constexpr std::size_t kUnfoldedCopies = 8;  // of a body whose elements are not known yet
   std::size_t bytes = response_bytes(request.header("x-amz-target"));
   if (!request.header("content-encoding").empty()) {
     bytes += kUnfoldedCopies * std::min(claimed_size(request.body), kBodyBytesMax);
@@ -544,7 +544,7 @@ http::Response DynamoDbService::page(std::string_view path, const RequestId& id)
   return text(503, (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n");
 }
 
-// Whether a request needs more than its signature.
+// Whether a request with a valid signature also needs a policy decision.
 bool DynamoDbService::decides_access(const AccessKey& key) const {
   return key.policy || access::has_resource_policies(engine_) ||
          (decisions_ != nullptr && decisions_->wants_allowed());

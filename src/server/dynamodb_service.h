@@ -69,8 +69,8 @@ class DynamoDbService {
     secure_ = secure;
   }
 
-  // Call before the first request. Each response then has a header that says so, and the rules are
-  // read and replaced at protocol::kTestModePath. It must outlive the service.
+  // Call before the first request. Each response then has the header x-stator-test-mode, and the
+  // rules are read and replaced at protocol::kTestModePath. It must outlive the service.
   void set_test_mode(testmode::TestMode* test_mode) { test_mode_ = test_mode; }
 
   void handle(const http::Request& request, http::Respond respond);
@@ -102,8 +102,8 @@ class DynamoDbService {
   void send_metrics(Exchange exchange);
   void send_history(const http::Request& request, Exchange exchange);
   void handle_test_mode(const http::Request& request, Exchange exchange);
-  // The signer may do `action`, if signatures are verified. Otherwise false, and there was a
-  // response.
+  // Whether the signer may do `action`; true if signatures are not verified. If false, a response
+  // has been sent.
   bool is_admitted(const http::Request& request, std::string_view action, Exchange& exchange);
   // Responds on a thread that can wait for locks and files.
   void send_made(Exchange exchange, std::string_view content_type,
@@ -127,7 +127,7 @@ class DynamoDbService {
   std::function<std::string(uint64_t after)> history_page_ = {};
   std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
-  // Searches of vectors compute all the time, so half of the cores are for the rest.
+  // Vector searches keep their threads busy, so half of the cores are left for other requests.
   Worker searching_{std::max(1U, std::thread::hardware_concurrency() / 2)};
   Worker metrics_worker_;
 };

@@ -125,7 +125,7 @@ TEST_F(EventLoop, ServesOthersWhileReadsWaitForTheStore) {
        R"({"TransactStatements":[{"Statement":"SELECT * FROM Things)" + where + R"("}]})"},
   };
   expect_served(reads, reads.size());
-  // The iterator in a response of GetRecords contains the time.
+  // A response of GetRecords contains an iterator with the time, so two of them differ.
   gate_.close();
   RawConnection records(http_->port());
   ASSERT_TRUE(

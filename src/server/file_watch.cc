@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kBytesMax = 1UL << 20;
 
-// The lengths tell the files apart.
+// The paths and lengths separate the files.
 std::string contents_of(const std::vector<std::filesystem::path>& files) {
   std::string contents;
   std::string bytes;

@@ -10,7 +10,7 @@
 namespace stator::server {
 namespace {
 
-constexpr int kLevel = 1;                    // an answer is compressed once, and soon read
+constexpr int kLevel = 1;                    // the fastest: a response is read once
 constexpr std::size_t kTrailerBytes = 8;     // a checksum and the size, modulo 2^32
 constexpr std::size_t kLargestRatio = 1032;  // of deflate
 

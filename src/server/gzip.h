@@ -23,7 +23,7 @@ std::size_t claimed_size(std::string_view compressed);
 // Absent if memory is short or the result would not be shorter.
 std::optional<std::string> gzip(std::string_view text);
 
-// Whether an Accept-Encoding takes gzip.
+// Whether an Accept-Encoding header accepts gzip.
 bool accepts_gzip(std::string_view accept_encoding);
 
 }  // namespace stator::server

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GET /health/live and /health/ready, and how a server that stops treats requests.
+// GET /health/live and /health/ready, and how a stopping server treats requests.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ http::Request parsed(std::string_view method, std::string_view path, std::string
 // The service without sockets.
 class Health : public ::testing::Test {
  protected:
-  // The response, absent until it is given.
+  // The response; absent until it is sent.
   std::shared_ptr<std::optional<http::Response>> start(const http::Request& request) {
     auto answer = std::make_shared<std::optional<http::Response>>();
     service_->handle(request, [answer](http::Response response) {
@@ -77,7 +77,7 @@ class Health : public ::testing::Test {
   http::Response ask(const http::Request& request) { return std::move(start(request)->value()); }
   http::Response page(std::string_view path) { return ask(parsed("GET", path)); }
 
-  HealthStore* store_ = new HealthStore;  // the engine's
+  HealthStore* store_ = new HealthStore;  // owned by the engine
   std::unique_ptr<Engine> engine_ = must(Engine::open(
       std::unique_ptr<TransactStore>(store_), {.sweep_interval = {}, .maintenance_interval = {}}));
   std::optional<DynamoDbService> service_{std::in_place, *engine_};
@@ -104,7 +104,7 @@ TEST_F(Health, OperationsInProgressFinishAfterNewOnesAreRefused) {
   store_->keeps = true;
   const std::string_view put = R"({"TableName":"Tab","Item":{"p":{"S":"a"}}})";
   const auto in_progress = start(parsed("POST", "/", "DynamoDB_20120810.PutItem", put));
-  store_->keeps = false;  // for the engine's last writes
+  store_->keeps = false;  // lets the engine's last writes finish
   ASSERT_FALSE(*in_progress);
   service_->refuse_operations();
   EXPECT_EQ(page("/health/live").status, 200);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kHostBytesMax = 255;
 
-// "name:port", "name", "[::1]:port": the name in lower case, without the dot that may end it. Empty
-// for any other form.
+// "name:port", "name", "[::1]:port": the name in lower case, without a final dot. Empty for any
+// other form.
 std::string name_of(std::string_view host) {
   const std::size_t bracket = host.starts_with('[') ? host.find(']') : 0;
   if (host.size() > kHostBytesMax || bracket == host.npos) return {};

@@ -5,8 +5,8 @@
 
 namespace stator::server {
 
-// Each token takes its interval to come back. The bucket has none left if more than a second of
-// them is to come.
+// Each request delays the time when the bucket is full again by one interval. The bucket is empty
+// if that time would be more than a second away.
 bool KeyLimiter::take_token(Time now) {
   constexpr int64_t kSecondNs = 1'000'000'000;
   const int64_t now_ns =

@@ -31,7 +31,7 @@ class LineWriter {
   LineWriter& operator=(const LineWriter&) = delete;
   ~LineWriter();
 
-  // `line` without its end.
+  // `line`: without a line break.
   void write(std::string_view line);
   // Opens the file again by its name, after it was renamed. Errors: kIo; the old file stays open.
   Result<void> reopen();

@@ -56,7 +56,7 @@ std::string to_json_line(int64_t unix_ms, LogLevel level, std::string text) {
                                  spdlog::level::to_string_view(spdlog_level(level)));
   for (const char c : text) {
     if (c == '"' || c == '\\') line.push_back('\\');
-    // A text that was cut within a character would not be UTF-8.
+    // A character that was truncated in the middle would be invalid UTF-8.
     line.push_back(c < 0 ? '?' : c);
   }
   return line + "\"}";

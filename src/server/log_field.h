@@ -10,8 +10,8 @@ namespace stator::server {
 
 inline constexpr std::size_t kLogFieldBytesMax = 255;
 
-// The same for text and JSON: truncated, and without quotes, backslashes, equals signs, spaces and
-// control characters.
+// Returns the field for text and JSON: truncated, and with `?` for quotes, backslashes, equals
+// signs, spaces, control characters and non-ASCII bytes.
 std::string log_field(std::string_view text);
 
 }  // namespace stator::server

@@ -135,7 +135,7 @@ void MetricsHistory::append_sample(std::string& json, const Sample& sample) cons
   fmt::format_to(out, R"({{"number":{},"end_ms":{},"length_ms":{},"operations":{{)", sample.number,
                  sample.end_ms, sample.length_ms);
   append_list(json, sample.operations, [&](const OperationCounts& counts) {
-    // Without the zeros at the end.
+    // Omits the zeros at the end.
     const auto end =
         std::find_if(counts.durations.rbegin(), counts.durations.rend(), [](uint32_t count) {
           return count > 0;

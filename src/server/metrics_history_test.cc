@@ -36,7 +36,7 @@ class History : public ::testing::Test {
                     .error = error,
                     .duration = duration});
   }
-  // Five seconds after the one before.
+  // A reading 5 s after the previous one.
   MetricsReading& next_reading() {
     reading_.unix_ms += 5000;
     reading_.steady += 5s;

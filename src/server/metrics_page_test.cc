@@ -208,7 +208,7 @@ TEST_F(MetricsPage, WithCredentialsHasAnAddressOfItsOwn) {
   EXPECT_EQ(ask_at(port, get("/health/ready")).status, 200);
   EXPECT_EQ(ask_at(port, get("/")).status, 404);
   EXPECT_EQ(ask_at(port, "GET /metrics HTTP/1.1\r\nHost: example.com\r\n\r\n").status, 403);
-  // No body is read there.
+  // The metrics address accepts no bodies.
   EXPECT_EQ(ask_at(port, operation("ListTables", "{}")).status, 413);
 }
 

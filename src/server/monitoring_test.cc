@@ -79,7 +79,7 @@ TEST(Monitoring, DocumentsEveryMetricAndNoOther) {
             exported_metrics());
 }
 
-// Histograms are used by their parts, everything else is not.
+// Only histograms lose their suffixes.
 TEST(Monitoring, KnowsAHistogramByItsParts) {
   EXPECT_EQ(metrics_in("rate(stator_a_seconds_bucket[5m]) / stator_b_total - stator_c_bytes_sum"),
             (Names{"stator_a_seconds", "stator_b_total", "stator_c_bytes"}));

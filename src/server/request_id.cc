@@ -11,10 +11,10 @@ namespace stator::server {
 namespace {
 
 constexpr std::string_view kAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
-constexpr std::string_view kEnding = "AAJG";  // each of the service's ids ends so
+constexpr std::string_view kEnding = "AAJG";  // DynamoDB's ids end like this
 constexpr int kCharactersPerWord = 12;        // of 5 bits
 
-// xoshiro256**, seeded by the operating system, one a thread.
+// xoshiro256**, seeded by the operating system, one per thread.
 // https://prng.di.unimi.it/xoshiro256starstar.c
 class Generator {
  public:

@@ -117,7 +117,7 @@ TEST(LineWriterTest, AppendsLinesAndOpensARenamedFileAgain) {
   {
     const auto writer = must(LineWriter::open(path));
     writer->write("one");
-    // Earlier lines are in the file or on their way to it, even after a rename.
+    // Buffered lines are written to the old file or to the new one.
     std::filesystem::rename(path, directory.path() / "log.1");
     ASSERT_TRUE(writer->reopen());
     writer->write("two");

@@ -27,7 +27,7 @@ constexpr Buckets<16> kDurations({50 * kMicrosecond, 100 * kMicrosecond, 250 * k
 constexpr Buckets<8> kSizes({256, 1'024, 4'096, 16'384, 65'536, 262'144, 1'048'576, 4'194'304});
 constexpr Buckets<7> kBatchSizes({1, 2, 5, 10, 25, 50, 100});
 
-// The counters of an operation.
+// Offsets of an operation's counters.
 constexpr std::size_t kDuration = 0;
 constexpr std::size_t kRequestSize = kDuration + decltype(kDurations)::kCounters;
 constexpr std::size_t kResponseSize = kRequestSize + decltype(kSizes)::kCounters;
@@ -37,7 +37,7 @@ constexpr std::size_t kFailedConditions = kItems + 1;
 constexpr std::size_t kConflicts = kFailedConditions + 1;
 constexpr std::size_t kPerOperation = kConflicts + 1;
 
-// The counters of a table.
+// Offsets of a table's counters.
 constexpr std::size_t kReads = 0;
 constexpr std::size_t kWrites = 1;
 constexpr std::size_t kReadTime = 2;
@@ -63,7 +63,7 @@ Kind kind_of(int status, Code code) {
   }
 }
 
-// One for a failed condition, or as many as failed in a transaction.
+// 1 if the error has this code; for a canceled transaction, the number of such reasons.
 std::size_t reasons_in(const Error& error, Code code, std::string_view reason) {
   if (error.code == code) return 1;
   if (error.code != Code::kTransactionCanceled || !error.detail) return 0;

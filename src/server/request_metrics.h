@@ -32,7 +32,7 @@ struct RequestOutcome {
   const Error* error = nullptr;  // null without an error of the API
   std::chrono::nanoseconds duration{0};
   std::size_t request_bytes = 0;               // of the body
-  std::size_t response_bytes = 0;              // the same
+  std::size_t response_bytes = 0;              // of the body
   std::size_t items = 0;                       // in the response
   std::optional<std::size_t> batch_size = {};  // see protocol::batch_size_in
   std::string_view table = {};                 // see protocol::table_in

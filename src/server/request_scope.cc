@@ -12,7 +12,7 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-constexpr std::size_t kTableBytesMax = 1'100;  // of an ARN; longer texts name no table
+constexpr std::size_t kTableBytesMax = 1'100;  // of an ARN; no longer name is a table's
 constexpr std::size_t kIndexBytesMax = 255;
 
 }  // namespace
@@ -55,7 +55,7 @@ void RequestScope::note_table(std::string_view table, std::string_view index) {
 
 void RequestScope::finish(const http::Response& response, const Error* error,
                           std::string_view request_id) {
-  permit_ = {};  // the client may send its next request as soon as it has the response
+  permit_ = {};  // the client can send its next request as soon as it has the response
   const RequestObserver observer = std::exchange(observer_, {});
   if (observer.metrics == nullptr && observer.log == nullptr) return;
   const auto duration = SteadyClock::now() - start_;

@@ -54,7 +54,7 @@ struct Server::Impl {
   std::unique_ptr<DynamoDbService> service = {};
   std::shared_ptr<http::Tls> tls = {};
   std::unique_ptr<http::Server> http = {};
-  std::atomic<const http::Server*> http_for_metrics = nullptr;  // once it has started
+  std::atomic<const http::Server*> http_for_metrics = nullptr;  // null until it has started
   std::unique_ptr<http::Server> monitoring = {};
   std::unique_ptr<ControlSocket> control = {};
   FileWatch watch = {};
@@ -103,7 +103,7 @@ StoreOptions store_options(const ServerOptions& options, const MemoryPlan& memor
               .report = [](const std::string& text) { log(LogLevel::kWarning, text); }}};
 }
 
-// As many as there are file descriptors for, less those that the store's files need.
+// Limits `wanted` to the available file descriptors, less those that the store's files need.
 std::size_t connections_max(std::size_t wanted) {
   constexpr rlim_t kFilesMax = 1024;
   rlimit descriptors{};
@@ -135,7 +135,7 @@ Result<void> check_reach(const ServerOptions& options) {
 void Server::Impl::sample() const {
   const http::Server* running = http_for_metrics;
   const TransactStore& store = engine->store();
-  std::error_code none;  // then the space is 0
+  std::error_code none;  // on error, the free space is 0
   const auto space = data.empty()
                          ? std::filesystem::space_info{.capacity = 0, .free = 0, .available = 0}
                          : std::filesystem::space(data, none);
@@ -161,7 +161,7 @@ void Server::Impl::serve_pages() const {
   });
 }
 
-// A file system without sockets costs backups while the server runs, nothing else.
+// If the file system does not support sockets, only backups of the running server are unavailable.
 void Server::Impl::open_control() {
   auto opened = ControlSocket::open(data, [this](const std::filesystem::path& target) {
     return copy_files(engine->store(), target);
@@ -193,7 +193,7 @@ Result<void> Server::Impl::load_access(const ServerOptions& options) {
 }
 
 Result<void> Server::Impl::load_credentials(const std::filesystem::path& file) {
-  // First, so that no change is missed.
+  // Watches the files before reading them, so that no change is missed.
   watch.add([file] { return files_of_credentials(file); },
             [this, file] {
               auto changed = read_credentials(file);
@@ -228,7 +228,7 @@ Result<void> Server::Impl::start_test_mode(const std::string& json) {
   return {};
 }
 
-// A listener of its own, with bounds of its own: it answers when the other one is overloaded.
+// A separate listener with its own limits, so that it responds even if the main one is overloaded.
 Result<void> Server::Impl::start_monitoring(const ListenAddress& at, bool verifies_signatures) {
   http::ServerOptions options{.address = at.host, .port = at.port, .threads = 1, .tls = tls};
   options.body_bytes_max = 0;
@@ -314,7 +314,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServerOptions& options) {
   }
   impl->serve_pages();
   impl->sample();  // before any request, so that the next sample has all of them
-  // First, so that nothing can fail once http_for_metrics is set.
+  // Monitoring starts first, so that nothing can fail once http_for_metrics is set.
   if (options.metrics) {
     STATOR_RETURN_IF_ERROR(impl->start_monitoring(*options.metrics, has_credentials(options)));
   }
@@ -389,7 +389,7 @@ void Server::stop() {
   impl_->control.reset();
   impl_->service.reset();
   impl_->test_mode.reset();
-  impl_->engine.reset();  // waits for writes under way, whose late answers nobody hears
+  impl_->engine.reset();  // waits for writes in progress; their late responses are dropped
   impl_->timer.reset();   // drops responses that are not due
 }
 

@@ -27,13 +27,13 @@ namespace stator::server {
 struct ServerOptions {
   std::optional<std::filesystem::path> data = {};  // absent, without `store`: in memory
   std::string store = {};                          // see DatabaseOptions
-  std::string schema = {};                         // the same
+  std::string schema = {};                         // see DatabaseOptions
   Durability durability = Durability::kSync;
   uint64_t memory_bytes = 0;                     // usable memory; 0: usable_memory_bytes()
   std::size_t cache_bytes = 0;                   // see DatabaseOptions
-  std::size_t vector_cache_bytes = 0;            // the same
+  std::size_t vector_cache_bytes = 0;            // see DatabaseOptions
   std::size_t approximate_search_rows = 50'000;  // 0: all searches of vectors are exact
-  std::filesystem::path buckets = {};            // the same
+  std::filesystem::path buckets = {};            // see DatabaseOptions
   ListenAddress listen = {};
   int threads = 0;                                    // event loops; 0: one per core
   std::chrono::milliseconds idle_timeout{120'000};    // of a connection between requests

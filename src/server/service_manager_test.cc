@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reports to a service manager that the test plays.
+// Reports to a service manager, which the test simulates.
 #include "server/service_manager.h"
 
 #include <gmock/gmock.h>

@@ -127,8 +127,7 @@ TEST_F(Service, RejectsMalformedBodies) {
   }
 }
 
-// The exact bodies of errors: their prefixes, the two spellings of "message", none where the
-// service has none to say.
+// The exact bodies of errors: their prefixes, both spellings of "message", and errors without one.
 TEST_F(Service, SpellsErrorsAsTheServiceDoes) {
   create_simple_table();
   struct Case {
@@ -285,8 +284,7 @@ TEST_F(Service, LetsPagesOfThisMachineUseItAndNoOthers) {
   }
 }
 
-// DNS rebinding: a page of example.com whose name resolves to this machine is of one origin with
-// it.
+// DNS rebinding: if example.com resolves to this machine, its pages have the server's origin.
 TEST_F(Service, RefusesHostsThatAreNotLocal) {
   std::string request = operation("ListTables", "{}");
   request.replace(request.find("localhost"), 9, "example.com:8000");
@@ -359,7 +357,7 @@ TEST(Server, ServesHostsThatAreAllowed) {
   EXPECT_EQ(connection.read_answer().status, 200);
 }
 
-// As PHP's SDK sends it: the lock of the semaphore.
+// The requests of a semaphore, as PHP's SDK sends them.
 TEST_F(Service, RunsTheSemaphoreAsPhpSendsIt) {
   const auto as_php = [&](std::string_view name, std::string_view body) {
     return ask(post("X-Amz-Target: DynamoDB_20120810." + std::string(name) +
@@ -409,7 +407,7 @@ TEST_F(Service, RunsTheSemaphoreAsPhpSendsIt) {
   EXPECT_EQ(lock("ann", "1300", "1180").status, 200);
 }
 
-// As Java's first SDK sends it: the feed, read with KeyConditions.
+// The requests of a feed, read with KeyConditions, as version 1 of Java's SDK sends them.
 TEST_F(Service, ReadsTheFeedAsJavaSendsIt) {
   const auto as_java = [&](std::string_view name, std::string_view body) {
     return ask(

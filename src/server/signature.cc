@@ -37,11 +37,11 @@ std::vector<std::string_view> split(std::string_view text, char divider) {
 // AKID/20260131/us-east-1/dynamodb/aws4_request
 struct Credential {
   std::string_view access_key;
-  std::string_view scope;                 // the text behind it
+  std::string_view scope;                 // the text after the access key
   std::array<std::string_view, 4> parts;  // of the scope
 };
 
-// From the end: an access key id may hold a slash.
+// Parses from the end, because an access key id can contain a slash.
 std::optional<Credential> parse_credential(std::string_view text) {
   Credential credential;
   std::string_view rest = text;
@@ -78,7 +78,7 @@ Authorization parse(std::string_view header) {
   return parsed;
 }
 
-// Without blanks at its ends, and with one in place of several.
+// Appends the value without blanks at its ends, and with one space for each sequence of blanks.
 void append_header_value(std::string& out, std::string_view value) {
   bool blank = false;
   bool begun = false;
@@ -94,7 +94,7 @@ void append_header_value(std::string& out, std::string_view value) {
   }
 }
 
-// The path is "/" for every request of DynamoDB's; a query is sorted by its SDKs already.
+// The path of every DynamoDB request is "/". SDKs send a query's parameters already sorted.
 std::string canonical_request(const http::Request& request, std::string_view signed_headers,
                               const std::vector<std::string_view>& names) {
   const std::size_t mark = request.target.find('?');
@@ -179,8 +179,9 @@ struct SignatureVerifier::Claims {
   std::string_view date;
 };
 
-// The keys of one state of the credentials. Deriving a key costs four times a signature, and it
-// stays the same for a day. Only keys that have signed a request are kept.
+// The signing keys of one version of the credentials. Deriving a key costs as much as four
+// signatures, and the key stays the same for a day. Only keys that have signed a request are
+// cached.
 struct SignatureVerifier::KeyRing {
   explicit KeyRing(Credentials of) : credentials(std::move(of)) {}
 
@@ -240,7 +241,7 @@ Result<SignatureVerifier::Claims> SignatureVerifier::claims_of(const KeyRing& ri
                 "Credential should be scoped to correct service: 'dynamodb'. ");
   }
   const auto known = ring.credentials.find(parsed->access_key);
-  // None of the keys belongs to a session, so that no session token is valid.
+  // No key belongs to a session, so every session token is invalid.
   if (known == ring.credentials.end() || !request.header("x-amz-security-token").empty()) {
     return fail(Code::kUnrecognizedClient,
                 "The security token included in the request is invalid.");

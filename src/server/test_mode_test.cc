@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test mode of a whole server, over real sockets: the form of each fault, and what has happened
-// to the data.
+// The test mode of a whole server, over real sockets: the form of each fault, and its effect on the
+// data.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

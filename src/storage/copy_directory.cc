@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain reads and writes: a copy that shared blocks with its original would share their damage too.
+// Files are copied with plain reads and writes. If the copy shared blocks with the original, it
+// would share their damage too.
 #include "storage/copy_directory.h"
 
 #include <fcntl.h>

@@ -19,7 +19,7 @@ Result<void> copy_file(const std::filesystem::path& from, const std::filesystem:
 Result<void> copy_data_directory(const std::filesystem::path& from, const std::filesystem::path& to,
                                  BytesVisitor progress);
 
-// Renames a directory durably. kAlreadyExists if `to` exists.
+// Renames a directory durably. Errors: kAlreadyExists if `to` exists; kIo.
 Result<void> rename_directory(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace stator

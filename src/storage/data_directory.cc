@@ -46,7 +46,7 @@ Result<void> check_marker(const std::filesystem::path& marker) {
               fmt::format("'{}' is damaged; restore the directory from a copy", marker.string()));
 }
 
-// A directory with this file alone, or with a database that is not yet marked, is one being made.
+// A directory with only this file, or with a database that is not marked yet, is unfinished.
 Result<void> write_unfinished(const std::filesystem::path& path) {
   const std::filesystem::path unfinished = path / kUnfinishedName;
   const Descriptor file(open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
@@ -57,7 +57,7 @@ Result<void> write_unfinished(const std::filesystem::path& path) {
   return sync_directory(path);
 }
 
-// With the directories above it that are missing, all durable.
+// Creates the directory and its missing parents, all durable.
 Result<void> make_directory(const std::filesystem::path& path) {
   std::error_code error;
   std::vector<std::filesystem::path> missing;
@@ -71,8 +71,8 @@ Result<void> make_directory(const std::filesystem::path& path) {
   return {};
 }
 
-// The descriptors that hold locks. fork() copies them, and the copies would hold the locks for as
-// long as the child runs.
+// The descriptors that hold locks. fork() copies them, and the copies would keep the locks while
+// the child runs.
 class LockDescriptors {
  public:
   static LockDescriptors& instance() {
@@ -84,11 +84,11 @@ class LockDescriptors {
     const std::lock_guard lock(mutex_);
     descriptors_.push_back(descriptor);
   }
-  // Not if fork() has closed it in this process.
+  // Does nothing if fork() has closed the descriptor in this process.
   void close_one(int descriptor) {
     const std::lock_guard lock(mutex_);
     if (std::erase(descriptors_, descriptor) == 0) return;
-    flock(descriptor, LOCK_UN);  // a new child may not have closed its copy yet
+    flock(descriptor, LOCK_UN);  // a new child might not have closed its copy yet
     close(descriptor);
   }
   uint64_t forks() const { return forks_.load(std::memory_order_relaxed); }
@@ -107,7 +107,7 @@ class LockDescriptors {
 
   std::mutex mutex_;
   std::vector<int> descriptors_;
-  std::atomic<uint64_t> forks_ = 0;  // from the first process to this one
+  std::atomic<uint64_t> forks_ = 0;  // since the first process
 };
 
 }  // namespace

@@ -13,8 +13,8 @@ namespace stator {
 // A data directory that only this process has open. fork() leaves the lock with the parent.
 class DataDirectory {
  public:
-  // Locks `path` and makes sure that it is a data directory of a format that this version reads,
-  // creating it if it is absent or empty and `create_if_missing` is set. Errors as
+  // Locks `path` and checks that it is a data directory of a format that this version reads.
+  // Creates it if it is absent or empty and `create_if_missing` is set. Errors as
   // open_rocks_store().
   static Result<DataDirectory> open(const std::filesystem::path& path, bool create_if_missing);
   DataDirectory(DataDirectory&& other) noexcept;
@@ -24,7 +24,7 @@ class DataDirectory {
   // Whether no database has been created in it yet; the caller marks it when one has been.
   bool is_fresh() const { return fresh_; }
 
-  // kIo in a child process: it has neither the lock nor the threads of the store.
+  // Errors: kIo in a child process, which has neither the lock nor the threads of the store.
   Result<void> check_process() const;
 
  private:

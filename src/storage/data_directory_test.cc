@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directory itself: what is synced when it is made, and who holds its lock after a fork.
+// The directory itself: what is synced when it is created, and which process has its lock after a
+// fork.
 #include "storage/data_directory.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ std::vector<std::string> synced_paths;
 
 }  // namespace
 
-// In place of the system's.
+// Replaces the system's fsync().
 extern "C" int fsync(int descriptor) {
   std::array<char, 4096> path{};
   const std::string link = "/proc/self/fd/" + std::to_string(descriptor);
@@ -42,7 +43,7 @@ namespace {
 using test::FailsWith;
 using test::IsOk;
 
-// A child process: runs `body` and ends with its result. One that hangs is ended by SIGALRM.
+// A child process that runs `body` and exits with its result. SIGALRM ends it if it hangs.
 class Child {
  public:
   explicit Child(const std::function<bool()>& body) : pid_(fork()) {

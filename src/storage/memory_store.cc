@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map of versioned values. A view remembers the sequence number at which it was opened and reads,
-// of each key, the newest version up to it; versions that no view can reach any more are dropped by
-// the next commit of their key. Commits apply under the lock and are acknowledged at once.
+// A map of versioned values. A view has the sequence number at which it was opened, and reads the
+// newest version of each key up to that number. The next commit of a key drops its versions that no
+// view can reach. Commits apply under the lock and are acknowledged immediately.
 #include <map>
 #include <mutex>
 #include <ranges>
@@ -156,7 +156,8 @@ class MemoryStore final : public TransactStore, private LocalViews {
   }
 
  private:
-  // Drops the versions of a row that no view can reach; true when nothing is left to drop later.
+  // Drops the versions of a row that no view can reach. Returns true if nothing is left to drop
+  // later.
   bool prune(const std::string& key, Versions& versions) {
     const uint64_t oldest_view = views_.empty() ? sequence_ : *views_.begin();
     std::size_t first = versions.size() - 1;
@@ -185,7 +186,8 @@ class MemoryStore final : public TransactStore, private LocalViews {
   CommitObserver* observer_ = nullptr;
 };
 
-// The rows as they were at a sequence; the newest with kNewest, which is one state within a call.
+// The rows as of a sequence number. With kNewest, the newest rows; they do not change within a
+// call.
 class MemoryReadView : public ReadView {
  public:
   static constexpr uint64_t kNewest = UINT64_MAX;
@@ -206,7 +208,7 @@ class MemoryReadView : public ReadView {
   const uint64_t sequence_;
 };
 
-// Keeps the versions that it needs.
+// Keeps the versions that it needs until it is destroyed.
 class MemorySnapshot final : public MemoryReadView {
  public:
   explicit MemorySnapshot(MemoryStore& store) : MemoryReadView(store, store.open_view()) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two slots are written in turn, so that one of them is whole at any time.
+// Two slots are written in turn, so that one of them is always complete.
 #include "storage/progress.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 namespace stator {
 namespace {
 
-constexpr std::size_t kSlotBytes = 512;  // a sector: a disk writes it whole or not at all
+constexpr std::size_t kSlotBytes = 512;  // one sector: a disk writes it completely or not at all
 constexpr std::size_t kBootBytes = 36;
 
 struct Slot {
@@ -29,7 +29,7 @@ struct Slot {
   uint64_t commit_versions_end = 0;
   std::array<char, kBootBytes> boot = {};
   uint32_t synced = 0;
-  uint32_t checksum = 0;  // of all before
+  uint32_t checksum = 0;  // of all members before it
 };
 static_assert(sizeof(Slot) == 80 && offsetof(Slot, checksum) == 72);
 
@@ -82,7 +82,7 @@ Result<ProgressFile> ProgressFile::open(const std::filesystem::path& path) {
     file.writes_ = newest->serial;
     return file;
   }
-  // Its blocks are allocated now: a full disk does not stop later writes.
+  // Allocates the blocks now, so that a full disk does not stop later writes.
   const std::array<char, 2 * kSlotBytes> empty{};
   if (pwrite(file.descriptor_.get(), empty.data(), empty.size(), 0) != ssize_t{empty.size()}) {
     return progress_failure("write", path, errno);

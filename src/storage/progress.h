@@ -30,7 +30,7 @@ std::string boot_id();
 // Thread safety: one thread at a time.
 class ProgressFile {
  public:
-  // Opens or creates the file. It is durable on return if it is new. kIo.
+  // Opens or creates the file. A new file is durable on return. Errors: kIo.
   static Result<ProgressFile> open(const std::filesystem::path& path);
   // Absent if there is no file, or none of it is readable.
   static std::optional<Progress> read(const std::filesystem::path& path);

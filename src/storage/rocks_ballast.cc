@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kName = "ballast";
 // Left free for small files that bypass the ballast, such as the progress file.
 constexpr uint64_t kLeftBytes = 64UL << 10;
-// More than RocksDB's files allocate in advance, and more than one release.
+// More than RocksDB allocates in advance for a file, and more than one release.
 constexpr uint64_t kPlentyBytes = 256UL << 20;
 
 }  // namespace
@@ -33,11 +33,11 @@ uint64_t Ballast::bytes() const {
 
 uint64_t Ballast::free_bytes() const {
   uint64_t free = 0;
-  // A file system that does not tell has no known limit.
+  // If the file system does not report free space, assumes no limit.
   return env_.GetFreeSpace(directory_.string(), &free).ok() ? free : UINT64_MAX / 4;
 }
 
-// After a failure the size is unchanged: callers check the free space.
+// After a failure, the size is unchanged: callers check the free space.
 void Ballast::resize(uint64_t from, uint64_t to) const {
   const Descriptor file(open((directory_ / kName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
   if (file.get() < 0) return;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ballast: allocated space in a file without content, kept for what must be written even if
-// another program has taken the last free byte.
+// Ballast: allocated space in a file without content, reserved for required writes, even if another
+// program has taken the last free byte.
 //
 // It shrinks by exactly the amount by which a file is about to grow, and grows as soon as a file is
-// deleted, so that another program has little time to take the released space.
-// Thread safety: every method may be called from any thread.
+// deleted. So another program has little time to take the released space.
+// Thread safety: every method can be called from any thread.
 #pragma once
 
 #include <atomic>
@@ -35,8 +35,8 @@ class Ballast {
   }
   // Allocates as much of the aim as the disk has space for.
   void restore();
-  // Releases what the disk lacks of `bytes` free bytes, as far as the ballast has it. While space
-  // is short, the result owns a lock, and no other thread gets free space until it is released.
+  // Releases what the disk lacks of `bytes` free bytes, as far as the ballast has it. While free
+  // space is short, the result owns a lock. No other thread gets free space until it is released.
   enum class For { kAnything, kWhatCanWait };
   [[nodiscard]] std::unique_lock<std::mutex> make_room(uint64_t bytes, For what);
 
@@ -47,7 +47,7 @@ class Ballast {
   const std::filesystem::path directory_;
   std::atomic<uint64_t> aim_ = 0;
   std::atomic<uint64_t> kept_ = 0;
-  std::mutex mutex_;  // of the file, and of what is free while that is little
+  std::mutex mutex_;  // of the file, and of the free space while it is short
 };
 
 }  // namespace stator

@@ -10,11 +10,11 @@
 namespace stator {
 namespace {
 
-// What one write gathers at most, so that the first batch in it does not wait for a huge last one.
+// Maximum size of one write. The first batch in it must not wait for a huge last one.
 constexpr std::size_t kGroupBytesMax = 8UL << 20;
 constexpr std::chrono::milliseconds kLookInterval{100};
 constexpr uint64_t kLookBytes = 1UL << 20;
-constexpr std::chrono::seconds kQuiet{1};  // after it the progress file is synced
+constexpr std::chrono::seconds kQuiet{1};  // without writes, until the progress file is synced
 constexpr const char* kDiskFull = "the disk is full, so only deletes are taken until there is room";
 constexpr const char* kStuck =
     "the disk is full, and no more writes are taken until the data is opened again";
@@ -117,7 +117,7 @@ std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, C
     done = std::move(waiting->done);
     return at_once;
   }
-  // An empty batch takes its turn behind what it saw: the queue is in order.
+  // An empty batch is queued after the batches that it has read: the queue is in order.
   waiting->sequence = waiting->batch.empty() ? last_sequence_ : ++last_sequence_;
   waiting->batch.assign_commit_versions(last_commit_version_);
   waiting->last_commit_version = last_commit_version_;
@@ -150,7 +150,7 @@ Result<uint64_t> RocksCommitter::read_schema_version(const std::string& key) con
   return schema_version_in({value.data(), value.size()});
 }
 
-// The map's keys are those of the newest batches, which outlive the older ones.
+// The map's keys refer to the newest batches, which outlive the older ones.
 void RocksCommitter::enter(const Waiting& waiting) {
   for (const Write& write : waiting.batch.writes()) {
     const Newest newest{.sequence = waiting.sequence, .write = &write};
@@ -203,8 +203,8 @@ void RocksCommitter::run() {
   }
 }
 
-// With the lock held. After a while without writes, nothing in the log proves any more that its
-// last record had been acknowledged, so the progress file has to be on the disk.
+// Called with the lock held. After a pause in writes, the log no longer proves that its last record
+// was acknowledged, so the progress file must be durable.
 void RocksCommitter::await_work(std::unique_lock<std::mutex>& lock) {
   if (progress_synced_ || writing_ || stopping_) {
     wake_.wait(lock);
@@ -267,11 +267,11 @@ void RocksCommitter::retire(const Group& group) {
   }
 }
 
-// What is queued behind a group may have been built on it, and was not written at all.
+// Batches that are queued after a group can depend on it. They were not written.
 RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
   const bool is_stuck = space_.is_stuck();
   if (is_stuck && space_.ran_out()) {
-    // The write's own error can say that the store resumes: a flush may be forgotten after it.
+    // The write's own error can say that the store will resume, but a flush can be lost after it.
     failure_ = {.code = Code::kIo, .message = kStuck};
   } else if (is_stuck || (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
     failure_ = result.error;
@@ -296,7 +296,7 @@ bool RocksCommitter::admit(const Group& group) {
     bytes += waiting->batch.bytes();
     frees = frees && waiting->batch.frees_space();
   }
-  // Between two looks less is written than the smallest reserve.
+  // Between two checks, fewer bytes are written than the smallest reserve.
   const auto now = std::chrono::steady_clock::now();
   admitted_bytes_ += bytes;
   if (now - looked_ < kLookInterval && admitted_bytes_ < kLookBytes) return true;
@@ -329,7 +329,7 @@ CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* o
     return {};
   }
   if (space_.is_stuck() || (!status.IsNoSpace() && !space_.ran_out())) {
-    // The log may hold what was being written, so that it can be there after a restart.
+    // The log can contain the failed write, so it can appear after a restart.
     return {CommitOutcome::kUnknown,
             {.code = Code::kIo,
              .message = "the disk refused a write, so no more are taken until the data is opened "

@@ -7,20 +7,19 @@
 //
 // Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row
 // that it writes. It keeps its latest number over restarts, crashes and copies, and never reduces
-// it. Commit versions begin above the number found at startup, each belongs to a row of its own,
-// and batches are written in the order of their versions. By induction, no stored row has a commit
-// version above the latest number, so the next startup begins above all of them even if a crash
-// lost the end of the log. Commit versions of refused batches are assigned again, because they are
-// in no row; otherwise they could overtake the numbers. After a write with an unknown outcome the
-// committer refuses all batches until the next startup.
+// it. Commit versions begin above the number found at startup. Each belongs to its own row, and
+// batches are written in the order of their versions. By induction, no stored row has a commit
+// version above the latest number. So the next startup begins above all of them, even if a crash
+// lost the end of the log. Commit versions of rejected batches are assigned again, because they are
+// in no row; otherwise they could overtake the numbers. After a write with an unknown outcome, the
+// committer rejects all batches until the next startup.
 //
-// Failure: while the disk is too full (see RocksSpace), the committer refuses batches before it
+// Failure: while the disk is too full (see RocksSpace), the committer rejects batches before it
 // writes any part of them, except batches that free space. If the disk becomes full during a write,
-// the store resumes in a new log, without that write. After any other failed write the committer
-// refuses all batches until the store is opened again: a disk that lost one write may have lost
-// others.
+// the store resumes in a new log, without that write. After any other failed write, the committer
+// rejects all batches until the store is opened again: the disk might have lost other writes too.
 //
-// Thread safety: every method may be called from any thread at once.
+// Thread safety: every method can be called from any thread at once.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table file carries a checksum for each block, and the manifest one for the whole file, which
-// covers what is between the blocks too, and tells a file from another sound one.
+// A table file has a checksum per block. The manifest has one for the whole file, which also covers
+// the bytes between the blocks. It also detects a file that was replaced by another intact one.
 #include "storage/rocks_files.h"
 
 #include <fmt/format.h>
@@ -45,7 +45,7 @@ rocksdb::Status check_whole(const rocksdb::Options& options, const std::string& 
   return status;
 }
 
-// Until its end a compaction leaves the files that it replaces.
+// Keeps replaced files until it is destroyed: a compaction would delete them.
 class LastingFiles {
  public:
   explicit LastingFiles(rocksdb::DB& db) : db_(db) { db_.DisableFileDeletions(); }

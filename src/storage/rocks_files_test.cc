@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A store that only looks: what it finds wrong with the files, and that it leaves them alone.
+// A read-only store: the damage that it finds in the files, and that it does not change them.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -48,7 +48,7 @@ class RocksFiles : public testing::Test {
     for (int i = 0; i < 40; ++i) put(**store, i, random_bytes(random, 1000));
     std::filesystem::copy(alive, path_, std::filesystem::copy_options::recursive);
   }
-  // A start writes what the log holds into a table file.
+  // Startup writes the log to a table file.
   void reopen() const { EXPECT_THAT(open_rocks_store({.path = path_}), IsOk()); }
 
   Result<std::vector<std::string>> look() const {
@@ -70,7 +70,7 @@ class RocksFiles : public testing::Test {
   }
 
   test::TempDir directory_;
-  // What a crash leaves.
+  // The files after a crash.
   const std::filesystem::path path_ = directory_.path() / "data";
 };
 
@@ -85,7 +85,7 @@ TEST_F(RocksFiles, AreCheckedInTheMiddleOfCompactions) {
       {.path = path_, .durability = Durability::kOs, .write_buffer_bytes = 64UL << 10});
   ASSERT_THAT(store, IsOk());
   std::mt19937_64 random(2);
-  // More than may wait uncompacted.
+  // More than can stay uncompacted.
   const auto write = [&] {
     for (int i = 0; i < 300; ++i) put(**store, i % 40, random_bytes(random, 16UL << 10));
   };
@@ -128,7 +128,7 @@ TEST_F(RocksFiles, AreNotMadeByLooking) {
               FailsWith(Code::kIo, "' does not exist"));
 }
 
-// The store refuses to open, or says which file is damaged.
+// The store fails to open, or reports which file is damaged.
 TEST_F(RocksFiles, AreFoundDamagedWhereverAByteOfATableChanges) {
   reopen();
   const auto path = only_file(".sst");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One write is in the log before the next one begins, and with durability sync it has been synced
-// by then. So a damaged record with a later one behind it had been acknowledged. Whether the very
-// last record had been is known from the progress file.
+// A write is in the log before the next one begins. With durability sync, it has also been synced
+// by then. So a damaged record that a later record follows was acknowledged. The progress file
+// tells whether the very last record was acknowledged.
 #include "storage/rocks_log.h"
 
 #include <fcntl.h>
@@ -24,9 +24,9 @@ namespace {
 
 constexpr std::size_t kBlockBytes = 32UL << 10;
 constexpr std::size_t kHeaderBytes = 7;  // checksum, length, type
-constexpr std::size_t kStartBytes = 12;  // of a write: its first row and the number of rows
+constexpr std::size_t kStartBytes = 12;  // of a write: its first row number and the number of rows
 
-// Between the last two: RocksDB's own notes, which hold no rows.
+// Types between kNotes and kEnd are RocksDB's internal records, which contain no rows.
 enum RecordType : uint8_t { kFull = 1, kFirst = 2, kMiddle = 3, kLast = 4, kNotes = 9, kEnd = 12 };
 
 uint64_t little_endian(std::string_view bytes) {
@@ -42,7 +42,7 @@ struct Record {
   std::string_view part;
 };
 
-// The record at the start of `rest`, which ends with its block or with the file.
+// Parses the record at the start of `rest`, which ends with its block or with the file.
 Parsed parse_record(std::string_view rest, bool is_whole_block, Record& record) {
   if (rest.size() < kHeaderBytes) return is_whole_block ? Parsed::kPadding : Parsed::kTruncated;
   const std::size_t length = little_endian(rest.substr(4, 2));
@@ -63,7 +63,7 @@ class LogReader {
  public:
   explicit LogReader(LogFile& file) : file_(file) {}
 
-  // Blocks in their order; `at` is the position of the block in the file.
+  // Reads the next block. `at`: its position in the file.
   void read(std::string_view block, uint64_t at) {
     std::size_t offset = 0;
     if (is_damaged_) {
@@ -96,7 +96,7 @@ class LogReader {
   }
 
  private:
-  // False if the record cannot follow the previous one.
+  // Returns false if the record cannot follow the previous one.
   bool take(const Record& record, uint64_t end) {
     if (record.type >= kNotes) return !in_write_;
     const bool begins = record.type == kFull || record.type == kFirst;
@@ -114,8 +114,8 @@ class LogReader {
     return true;
   }
 
-  // A record that begins a write proves that the one before it was complete. What a disk holds from
-  // an earlier use of its blocks has earlier rows.
+  // A record that begins a write proves that the previous write was complete. Blocks that were used
+  // before can contain older records, which have lower row numbers.
   void look_for_writes(std::string_view rest, bool everywhere) {
     for (std::size_t offset = 0; offset < rest.size() && !file_.has_later_records;) {
       Record record;
@@ -135,7 +135,7 @@ class LogReader {
   std::string start_;
 };
 
-// Log files of a database, "000012.log", by number.
+// The log files of a database ("000012.log"), sorted by number.
 Result<std::vector<LogFile>> list_logs(const std::filesystem::path& directory) {
   std::vector<LogFile> files;
   std::error_code error;
@@ -159,7 +159,7 @@ std::string name_of(const LogFile& file) {
   return "log '" + file.path.filename().string() + "'";
 }
 
-// Sets what is wrong, and how much of the logs precedes it.
+// Sets the damage, and how much of the logs precedes it.
 void judge(LogState& state, const ManifestState& manifest, bool is_known_boot) {
   uint64_t next_row = manifest.last_row + 1;
   state.sound_files = state.files.size();
@@ -173,14 +173,14 @@ void judge(LogState& state, const ManifestState& manifest, bool is_known_boot) {
     }
     next_row = std::max(next_row, file.next_row);
     if (file.end == LogFile::End::kWhole) continue;
-    // After a write that failed, the store resumes in a new log with the same row.
+    // After a failed write, the store resumes in a new log with the same row number.
     const auto later =
         std::find_if(state.files.begin() + static_cast<std::ptrdiff_t>(i) + 1, state.files.end(),
                      [](const LogFile& next) { return next.first_row.has_value(); });
     const bool is_followed = later != state.files.end();
     if (is_followed && *later->first_row <= next_row) continue;
     state.sound_files = i + 1;
-    // The end of a process can cut a record short, but it cannot change a byte.
+    // If a process is killed, a record can be truncated, but its bytes cannot change.
     if (file.has_later_records || is_followed ||
         (file.end == LogFile::End::kGarbled && is_known_boot)) {
       state.damage = fmt::format("{} is damaged at byte {} of {}", name_of(file), file.sound_bytes,
@@ -233,7 +233,7 @@ Result<LogState> check_logs(const std::filesystem::path& directory, const Manife
   LogState state;
   STATOR_ASSIGN_OR_RETURN(const std::vector<LogFile> files, list_logs(directory));
   for (const LogFile& listed : files) {
-    if (listed.number < manifest.first_log) continue;  // all in table files
+    if (listed.number < manifest.first_log) continue;  // all of its rows are in table files
     STATOR_ASSIGN_OR_RETURN(LogFile file, read_log_file(listed.path, listed.number));
     state.files.push_back(std::move(file));
   }

@@ -36,7 +36,7 @@ struct LogFile {
   uint64_t next_row = 0;                   // after the sound records
 };
 
-// kIo if the file cannot be read.
+// Errors: kIo if the file cannot be read.
 Result<LogFile> read_log_file(const std::filesystem::path& path, uint64_t number);
 
 // From the manifest: rows up to `last_row` are in table files or in logs from `first_log` on.
@@ -53,14 +53,14 @@ struct LogState {
   uint64_t last_row = 0;        // number of the last row that opening recovers
 };
 
-// Compares the logs in `directory` with the manifest and with what was acknowledged. kIo if a file
-// cannot be read.
+// Compares the logs in `directory` with the manifest and with the acknowledged writes. Errors: kIo
+// if a file cannot be read.
 Result<LogState> check_logs(const std::filesystem::path& directory, const ManifestState& manifest,
                             const std::optional<Progress>& progress, std::string_view boot);
 
-// Copies the logs from the damage on to a new directory in `home`, which it returns (empty if no
-// log is left), and then removes them, and the damaged end of the first one, from `directory`.
-// Durable on return.
+// Copies the logs, from the damage on, to a new directory in `home`. Then removes them, and the
+// damaged end of the first one, from `directory`. Returns the new directory, or an empty path if no
+// log is left. Durable on return.
 Result<std::filesystem::path> set_logs_aside(const LogState& state,
                                              const std::filesystem::path& directory,
                                              const std::filesystem::path& home);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log that was changed after the process ended: opening refuses or keeps every write, and what is
-// recovered is a prefix.
+// The log is changed after the process has ended. Opening fails or keeps every write, and recovers
+// a prefix of the writes.
 #include "storage/rocks_log.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,8 @@ std::string key_of(int write) {
 
 class RocksLog : public testing::Test {
  protected:
-  // What kill -9 leaves of a store with kWrites acknowledged writes, some larger than a block.
+  // Writes kWrites acknowledged writes, some larger than a block, and copies the files as kill -9
+  // leaves them.
   void write(Durability durability) {
     const auto alive = directory_.path() / "alive";
     store_ = std::move(*open_rocks_store({.path = alive, .durability = durability}));
@@ -60,7 +61,7 @@ class RocksLog : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // How many writes are there: all up to some one. -1 where a later one is.
+  // Returns the number of writes if they are a prefix of all writes, otherwise -1.
   static int prefix_of(TransactStore& store) {
     int count = 0;
     bool is_prefix = true;
@@ -79,7 +80,7 @@ class RocksLog : public testing::Test {
 
   test::TempDir directory_;
   const std::filesystem::path killed_ = directory_.path() / "killed";
-  std::unique_ptr<TransactStore> store_;  // stays open: a clean end would leave no log
+  std::unique_ptr<TransactStore> store_;  // stays open: a clean shutdown would leave no log
   int copies_ = 0;
 };
 
@@ -95,7 +96,7 @@ TEST_F(RocksLog, WithAFlippedBitIsRefusedOrKeepsEveryWrite) {
     const auto path = copy_killed();
     const auto log = log_of(path);
     std::string bytes = read(log);
-    // Some of them in the last write, which no other one follows.
+    // Flips some of the bits in the last write, which no other write follows.
     const std::size_t range = flip % 5 == 0 ? 400 : bytes.size();
     const std::size_t at = bytes.size() - 1 - random() % range;
     bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
@@ -144,7 +145,7 @@ TEST_F(RocksLog, ThatIsMissingIsRefused) {
   EXPECT_THAT(open_and_count({.path = path}), IsOk());
 }
 
-// A write that was cut short had not been acknowledged.
+// A truncated last write was not acknowledged.
 TEST_F(RocksLog, WithAnIncompleteLastWriteIsOpened) {
   write(Durability::kOs);
   const auto path = copy_killed();
@@ -153,7 +154,7 @@ TEST_F(RocksLog, WithAnIncompleteLastWriteIsOpened) {
   EXPECT_EQ(open_and_count({.path = path}).value_or(-2), kWrites);
 }
 
-// After a loss of power the end of the log can be anything that was not synced.
+// After a loss of power, the unsynced end of the log can have any contents.
 TEST_F(RocksLog, WithAGarbledUnacknowledgedEndIsOpenedAfterALossOfPower) {
   write(Durability::kOs);
   const auto path = copy_killed();

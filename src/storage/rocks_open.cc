@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opening changes files: it writes the log's rows to table files and deletes the log. So the log is
-// checked, and the space for all this is made, before.
+// checked before, and enough free space is made.
 #include "storage/rocks_open.h"
 
 #include <fmt/format.h>
@@ -40,10 +40,11 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env& e
   rocks.max_bytes_for_level_base = 4 * write_buffer_bytes;
   rocks.max_compaction_bytes = 8 * write_buffer_bytes;
   rocks.max_background_jobs = 2;
-  // Most keys are in no memtable, and its skip list would be a point read's largest cost.
+  // Most keys are in no memtable, and searching its skip list would be the main cost of a point
+  // read.
   rocks.memtable_prefix_bloom_size_ratio = 0.015;
   rocks.memtable_whole_key_filtering = true;
-  // Figures for RocksDB's own choices that would have every file read at each start.
+  // These statistics of RocksDB would require reading every file at startup.
   rocks.skip_stats_update_on_db_open = true;
   // See RocksSpace::resume().
   rocks.max_bgerror_resume_count = 0;
@@ -52,7 +53,7 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env& e
   rocks.max_log_file_size = 4UL << 20;
   rocks.compression = rocksdb::kLZ4Compression;
   rocks.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
-  // What follows the sound part of the log was checked before: check_logs().
+  // The part after the sound log was already checked by check_logs().
   rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
   const std::size_t cache_bytes =
       options.cache_bytes != 0 ? options.cache_bytes : cache_bytes_of(usable_memory_bytes());
@@ -68,7 +69,7 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env& e
 
 Failure open_failure(const std::filesystem::path& path, const rocksdb::Status& status) {
   const std::string text = status.ToString();
-  // The last two: the database, or a file that it names, does not exist.
+  // The last two: the database, or a file that it lists, does not exist.
   if (status.IsCorruption() || status.IsInvalidArgument() || status.IsPathNotFound()) {
     return fail(Code::kCorruption,
                 fmt::format("the data directory '{}' is damaged ({}); restore it from a copy",
@@ -87,7 +88,7 @@ struct Manifest {
   std::set<std::string> tables;  // names of the table files that it lists
 };
 
-// A database that is opened for reading without logs has the state of its manifest.
+// If a database is opened read-only without logs, it has the state of its manifest.
 Result<Manifest> read_manifest(const RocksStoreOptions& options, rocksdb::Options rocks) {
   rocks.listeners.clear();
   rocks.wal_dir = options.path.string();
@@ -112,8 +113,8 @@ Result<LogState> check_logs_of(const RocksStoreOptions& options, const ManifestS
                     ProgressFile::read(options.path / kProgressName), boot_of(options));
 }
 
-// Table files that the end of a process left incomplete. RocksDB deletes them after its recovery,
-// which may need their space.
+// Removes table files that a killed process left incomplete. RocksDB deletes them only after its
+// recovery, which can need their space.
 void remove_unlisted_tables(const std::filesystem::path& directory,
                             const std::set<std::string>& listed) {
   std::error_code error;
@@ -134,7 +135,7 @@ Failure log_failure(const RocksStoreOptions& options, const std::string& damage)
                           options.path.string(), damage));
 }
 
-// What a loss of power can leave with durability `os` is set aside; other damage is an error.
+// Sets aside damage that a loss of power can cause with durability `os`. Other damage is an error.
 Result<void> accept_log(const RocksStoreOptions& options, const LogState& state) {
   if (state.damage.empty()) return {};
   if (!state.is_excused) return log_failure(options, state.damage);
@@ -185,7 +186,7 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
     remove_unlisted_tables(options.path / kDatabaseName, manifest.tables);
   }
   STATOR_RETURN_IF_ERROR(opened.space->prepare_opening(bytes_of(log)));
-  // A directory that has held a database and holds none any more has lost it.
+  // A marked directory without a database has lost it.
   rocks.create_if_missing = fresh;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =

@@ -16,12 +16,12 @@ namespace {
 
 constexpr uint64_t kMb = 1UL << 20;
 
-// What table files of so many unflushed bytes take at most: keys and values, index and filters.
+// Maximum size of table files for this many unflushed bytes: keys and values, index and filters.
 constexpr uint64_t flushed_bytes(uint64_t unflushed) {
   return unflushed + unflushed / 4;
 }
 
-// In the log, in a table file, and in the next level until the compaction ends.
+// A write is in the log, in a table file, and in the next level until a compaction ends.
 constexpr uint64_t written_bytes(uint64_t bytes) {
   return 3 * bytes;
 }
@@ -96,7 +96,7 @@ uint64_t RocksSpace::covered_bytes() const {
   return sizes_.base_bytes + flushed_bytes(unflushed_bytes());
 }
 
-// A compaction may take the uppermost quarter: deletes do with half.
+// A compaction can use the upper quarter; deletes use only half.
 void RocksSpace::aim_at(uint64_t bytes) {
   state_->ballast.aim_at(bytes, bytes - sizes_.base_bytes / 4);
 }
@@ -104,7 +104,7 @@ void RocksSpace::aim_at(uint64_t bytes) {
 void RocksSpace::restore_ballast() {
   const uint64_t covered = covered_bytes();
   if (state_->ballast.bytes() >= covered) return;
-  aim_at(covered + sizes_.write_buffer_bytes / 4);  // in steps, as each one takes time
+  aim_at(covered + sizes_.write_buffer_bytes / 4);  // in steps, because each one takes time
   state_->ballast.restore();
 }
 
@@ -116,8 +116,8 @@ RocksSpace::Admission RocksSpace::admit(uint64_t bytes, bool frees) {
     return Admission::kAdmitted;
   }
   const uint64_t least = covered - sizes_.base_bytes / 2 + written_bytes(bytes);
-  // RocksDB lets a write wait for compactions where there are too many tables: not for one that
-  // finds no space.
+  // If there are too many tables, RocksDB makes a write wait for compactions. A write must not wait
+  // for a compaction that has no free space.
   uint64_t waits = 0;
   if (state_->compaction_ran_out) {
     db_->GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &waits);
@@ -134,7 +134,7 @@ bool RocksSpace::ran_out() const {
   return state_->ran_out;
 }
 
-// RocksDB begins a new log only if the old one's rows are in memory.
+// RocksDB begins a new log only if rows of the old one are in memory.
 bool RocksSpace::is_stuck() const {
   uint64_t rows = 0;
   db_->GetIntProperty(rocksdb::DB::Properties::kNumEntriesActiveMemTable, &rows);
@@ -168,7 +168,7 @@ void RocksSpace::reclaim() {
     rocksdb::CompactRangeOptions options;
     options.exclusive_manual_compaction = false;
     options.canceled = &stopping_;
-    options.allow_write_stall = true;  // does not wait for compactions, which may find no space
+    options.allow_write_stall = true;  // does not wait for compactions, which can lack free space
     if (db_->Flush(flush_at_once()).ok()) {
       db_->CompactRange(options, nullptr, nullptr).PermitUncheckedError();
     }

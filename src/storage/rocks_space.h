@@ -2,7 +2,7 @@
 // RocksSpace: keeps the disk space that a store needs, and resumes a store whose disk was full.
 //
 // It keeps two amounts. The ballast covers what recovery writes, at least the rows that are only in
-// the log; every write of RocksDB may use it. The reserve is free space that puts leave for
+// the log; every write of RocksDB can use it. The reserve is free space that puts leave for
 // compactions. Below it, only writes that free space are admitted.
 // Thread safety: admit() and resume() by one thread at a time; everything else by any thread.
 #pragma once
@@ -28,7 +28,7 @@ class EventListener;
 
 namespace stator {
 
-// Never waits for compactions, which may find no space.
+// Never waits for compactions, which can lack free space.
 rocksdb::FlushOptions flush_at_once();
 
 // Number of tables on level 0 at which writes wait. With the 4 write buffers of level 1 they form
@@ -57,7 +57,7 @@ class RocksSpace {
   // The environment for the database; must outlive it. See rocks_space_env.h.
   std::unique_ptr<rocksdb::Env> environment() const;
 
-  // kIo if the disk lacks the space to open a database with `log_bytes` of log.
+  // Errors: kIo if the disk lacks the space to open a database with `log_bytes` of log.
   Result<void> prepare_opening(uint64_t log_bytes);
 
   // Attaches the database, which must outlive it.
@@ -70,7 +70,7 @@ class RocksSpace {
     kAdmittedToFree,  // no space for puts
     kRefused,
   };
-  // Whether a write of `bytes` leaves enough space. A write that frees space may leave less.
+  // Whether a write of `bytes` leaves enough space. A write that frees space can leave less.
   Admission admit(uint64_t bytes, bool frees);
   bool has_room() const;  // for puts
 

@@ -17,10 +17,10 @@ using rocksdb::IOOptions;
 using rocksdb::IOStatus;
 using State = std::shared_ptr<SpaceState>;
 
-// How much a file can grow, if there is much free space, before the free space is checked again.
+// While there is much free space, a file can grow by this much before it is checked again.
 constexpr uint64_t kRoomBytes = 256UL << 10;
 
-// Of this thread: what the table is for that it is about to create, and whether its job began.
+// Per thread: the purpose of the table that it creates next, and whether its job began.
 thread_local bool table_for_compaction = false;
 thread_local bool flush_began = false;
 
@@ -34,7 +34,7 @@ class SpaceFile final : public rocksdb::FSWritableFileOwnerWrapper {
         what_(what),
         is_log_(is_log),
         room_(room) {}
-  // Allocates in advance, by whole write buffers.
+  // Allocates in advance, in units of whole write buffers.
   void PrepareWrite(std::size_t offset, std::size_t bytes, const IOOptions& options,
                     IODebugContext* debug) override {
     if (has_plenty_) target()->PrepareWrite(offset, bytes, options, debug);
@@ -76,11 +76,11 @@ class SpaceFile final : public rocksdb::FSWritableFileOwnerWrapper {
   const Ballast::For what_;
   const bool is_log_;
   uint64_t room_;
-  bool has_plenty_ = false;  // when last looked
+  bool has_plenty_ = false;  // at the last check
 };
 
-// RocksDB's own notes, `LOG`. An error in writing them would abort the process (an assertion in
-// Debian's build), so notes for which there is no space are left out.
+// RocksDB's diagnostic log, `LOG`. An error in writing it would abort the process (an assertion in
+// Debian's build). So entries are omitted if there is no free space.
 class NotesFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
   explicit NotesFile(std::unique_ptr<rocksdb::FSWritableFile> file)
@@ -124,7 +124,7 @@ class SpaceFiles final : public rocksdb::FileSystemWrapper {
     uint64_t room = 0;
     if (is_log) {
       const auto lock = state_->ballast.make_room(log_bytes_, Ballast::For::kAnything);
-      // Other errors: the file system cannot allocate in advance.
+      // Other errors mean that the file system cannot allocate in advance.
       status = (*file)->Allocate(0, log_bytes_, options.io_options, debug);
       if (status.IsNoSpace()) {
         file->reset();
@@ -138,7 +138,7 @@ class SpaceFiles final : public rocksdb::FileSystemWrapper {
         is_log, room);
     return IOStatus::OK();
   }
-  // With files of this file system; a wrapper's own would be with those of the one that it wraps.
+  // Uses files of this file system. FileSystemWrapper would use those of the wrapped one.
   IOStatus NewLogger(const std::string& name, const IOOptions& options,
                      std::shared_ptr<rocksdb::Logger>* logger, IODebugContext* debug) override {
     // NOLINTNEXTLINE(bugprone-parent-virtual-call): on purpose
@@ -156,7 +156,7 @@ class SpaceFiles final : public rocksdb::FileSystemWrapper {
   const uint64_t log_bytes_;
 };
 
-// A flush on its way through RocksDB's thread pool.
+// A flush in RocksDB's thread pool.
 struct FlushJob {
   void (*function)(void*);
   void* argument;
@@ -185,7 +185,7 @@ class SpaceEnv final : public rocksdb::EnvWrapper {
     system_clock_ = base.GetSystemClock();
   }
   const char* Name() const override { return "SpaceEnv"; }
-  // Flushes are what has this priority and a tag.
+  // Only flushes have this priority and a tag.
   void Schedule(void (*function)(void*), void* argument, Priority priority, void* tag,
                 void (*cancel)(void*)) override {
     if (priority != HIGH || tag == nullptr) {
@@ -208,18 +208,19 @@ class SpaceListener final : public rocksdb::EventListener {
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
     if (!error->IsNoSpace()) return;
     if (reason == rocksdb::BackgroundErrorReason::kCompaction) {
-      *error = rocksdb::Status::OK();  // no reason to stop: it is tried again
+      *error = rocksdb::Status::OK();  // no reason to stop: RocksDB retries it
       state_->compaction_ran_out = true;
       return;
     }
     state_->ran_out = true;
-    // A new log could not be created. Nothing is buffered for the old one: each write empties it.
+    // A new log could not be created. Nothing is buffered for the old one, because each write
+    // flushes it.
     if (reason == rocksdb::BackgroundErrorReason::kMemTable) {
       *error = rocksdb::Status(*error, rocksdb::Status::Severity::kHardError);
     }
   }
 
-  // RocksDB's own recovery looks every five seconds, and would be in the way of resume().
+  // RocksDB's own recovery retries every five seconds, and would interfere with resume().
   void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
                             bool* auto_recovery) override {
     *auto_recovery = false;

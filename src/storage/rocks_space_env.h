@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How RocksDB writes its files with space from the ballast, and what is seen of its errors.
+// The files that RocksDB writes with space from the ballast, and the errors that it reports.
 #pragma once
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace stator {
 
 // The flushes that RocksDB has scheduled. One that begins after an error in the background ends at
 // once, and RocksDB 7.8 forgets it: the memtable stays queued, and DB::Resume() waits forever.
-// Thread safety: every method may be called from any thread.
+// Thread safety: every method can be called from any thread.
 class FlushJobs {
  public:
   void scheduled();
@@ -38,8 +38,8 @@ struct SpaceState {
   SpaceState(rocksdb::Env& env, const std::filesystem::path& directory) : ballast(env, directory) {}
 
   Ballast ballast;
-  std::atomic<bool> ran_out = false;             // RocksDB stopped as the disk was full
-  std::atomic<bool> compaction_ran_out = false;  // the last one; it is tried again
+  std::atomic<bool> ran_out = false;             // RocksDB stopped because the disk was full
+  std::atomic<bool> compaction_ran_out = false;  // the last compaction; RocksDB retries it
   std::atomic<bool> log_failed = false;          // a write to the newest log
   FlushJobs flushes;
 };
@@ -49,7 +49,7 @@ struct SpaceState {
 std::unique_ptr<rocksdb::Env> make_space_env(rocksdb::Env& base, std::shared_ptr<SpaceState> state,
                                              uint64_t log_bytes);
 
-// To be among the options of a database in that environment.
+// Must be added to the options of a database in that environment.
 std::shared_ptr<rocksdb::EventListener> make_space_listener(std::shared_ptr<SpaceState> state);
 
 }  // namespace stator

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads go to RocksDB, which holds nothing that is not yet durable: a batch enters its memtable
-// only after the log is synced. Guarded reads look at the committer's queue first.
+// Reads use RocksDB, which contains only durable rows: a batch enters its memtable after the log is
+// synced. Guarded reads check the committer's queue first.
 #include "storage/rocks_store.h"
 
 #include <fmt/format.h>
@@ -23,11 +23,11 @@
 namespace stator {
 namespace {
 
-// The rows that an attempt read can be lost with the write that the disk refused. The next attempt
-// reads what is there instead.
+// If the disk fails a queued write, the rows that an attempt read from it are lost. The next
+// attempt reads the stored rows.
 constexpr int kAttemptsMax = 10;
 
-constexpr uint64_t kLogBytesLeft = 4UL << 20;  // at a clean end
+constexpr uint64_t kLogBytesLeft = 4UL << 20;  // after a clean shutdown
 
 std::string_view view_of(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
@@ -66,7 +66,7 @@ Result<void> scan_from(rocksdb::DB& db, rocksdb::ReadOptions options, const Rang
   return {};
 }
 
-// The newest rows, of which a call sees one state.
+// The newest rows; they do not change within a call.
 class RocksReadView : public ReadView {
  public:
   explicit RocksReadView(rocksdb::DB& db) : db_(db) {}
@@ -83,7 +83,7 @@ class RocksReadView : public ReadView {
   rocksdb::ReadOptions options_;
 };
 
-// One state, for as long as it lives.
+// The rows at the time of its creation, for its whole lifetime.
 class RocksSnapshot final : public RocksReadView {
  public:
   explicit RocksSnapshot(rocksdb::DB& db) : RocksReadView(db) {
@@ -94,10 +94,10 @@ class RocksSnapshot final : public RocksReadView {
   ~RocksSnapshot() override { db_.ReleaseSnapshot(options_.snapshot); }
 };
 
-// The newest version, queued ones included; `seen` becomes at least the sequence of a queued one.
+// Reads the newest version, including queued ones. Raises `seen` to the sequence of a queued one.
 Result<bool> get_newest(rocksdb::DB& db, const RocksCommitter& committer, std::string_view key,
                         uint64_t& seen, ValueVisitor visit) {
-  // The queue first: what leaves it is in RocksDB by then.
+  // Checks the queue first: a row that leaves it is already in RocksDB.
   if (const auto queued = committer.find(key)) {
     seen = std::max(seen, queued->sequence);
     if (!queued->value) return false;
@@ -127,7 +127,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
   RocksStore(const RocksStore&) = delete;
   RocksStore& operator=(const RocksStore&) = delete;
 
-  // Leaves a short log, so that the next start has little to read back.
+  // Leaves a short log, so that the next startup has little to replay.
   ~RocksStore() override {
     const bool writable = committer_->health().writable;
     committer_.reset();  // writes what is queued
@@ -224,7 +224,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
 
   Result<void> drop_range(const KeyRange& range) override {
     if (!range.end.empty() && range.end <= range.begin) return {};
-    // RocksDB has no "to the end"; no partition begins with 21 bytes of 0xff.
+    // RocksDB has no open end of a range. No partition begins with 21 bytes of 0xff.
     const std::string end =
         range.end.empty() ? std::string(kPartitionBytes + 1, '\xff') : range.end;
     rocksdb::WriteOptions options;
@@ -232,7 +232,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
     const rocksdb::Status status =
         db_->DeleteRange(options, db_->DefaultColumnFamily(), range.begin, end);
     if (!status.ok()) return fail(Code::kIo, "cannot drop rows: " + status.ToString());
-    // Whole files at once, without the space that a compaction needs.
+    // Deletes whole files immediately, without the free space that a compaction needs.
     const rocksdb::Slice first(range.begin);
     const rocksdb::Slice last(end);
     const rocksdb::RangePtr files(&first, &last);
@@ -265,7 +265,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
       copied = fail(Code::kIo, fmt::format("cannot copy the data to '{}': {}", directory.string(),
                                            status.ToString()));
     }
-    // What is left of half a copy is of no use, and would be in the way of the next one.
+    // An incomplete copy is useless, and would block the next one.
     if (!copied) std::filesystem::remove_all(directory, error);
     return copied;
   }
@@ -278,7 +278,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
   LocalViews* local_views() override { return this; }
 
  private:
-  // Absent: `done` was taken, and will be called.
+  // Returns no value if `done` was taken and will be called.
   std::optional<CommitResult> attempt_once(std::span<const std::string> keys, Decide& decide,
                                            CommitDone& done, SchemaVersions expected) {
     const auto refuse = [](Error error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening the RocksDB store in another environment: a file system that tests let fail.
+// Opens the RocksDB store in another environment, such as a file system that tests make fail.
 #pragma once
 
 #include <memory>

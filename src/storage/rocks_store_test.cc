@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What only the store on disk can show: restarts, syncs that wait or fail, damaged directories.
+// Cases that only the store on disk has: restarts, syncs that wait or fail, damaged directories.
 #include "storage/rocks_store.h"
 
 #include <gtest/gtest.h>
@@ -153,7 +153,7 @@ TEST_F(RocksStore, ShowsAndAcknowledgesNothingBeforeItIsSynced) {
   gate.shut();
   auto first = put(*store, "a", "1");
   gate.await_someone();
-  // Another writer builds on the queued version at once, a reader does not see it.
+  // Another writer can read the queued version immediately, but a reader does not see it.
   const std::string key = "a";
   auto second = transact(*store, key, [](GuardedRows rows) {
     EXPECT_EQ(rows[0], "1");
@@ -164,7 +164,7 @@ TEST_F(RocksStore, ShowsAndAcknowledgesNothingBeforeItIsSynced) {
   EXPECT_EQ(get(*store, "a"), "nothing");
   EXPECT_FALSE(done(first));
   gate.open();
-  // Two threads acknowledge, so it is left to chance which is first.
+  // Two threads acknowledge, so either can be first.
   EXPECT_EQ(second.get().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(first.get().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(get(*store, "a"), "2");
@@ -253,7 +253,7 @@ TEST_F(RocksStore, TakesDeletesWhileTheDiskIsFull) {
   auto store = open();
   EXPECT_EQ(put(*store, "a", "x").get().outcome, CommitOutcome::kCommitted);
   store.reset();
-  store = open();  // which has not looked at the disk for a write yet
+  store = open();  // which has not checked the disk before a write yet
   gate.full = true;
   EXPECT_EQ(put(*store, "b", "x").get().outcome, CommitOutcome::kUnavailable);
   Batch batch;
@@ -271,8 +271,8 @@ TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {
   EXPECT_THAT(open_rocks_store_in(&env, {.path = directory.path() / "data"}), IsOk());
 }
 
-// Commit versions begin at the start from the number of rows that were ever written, so those of
-// rows that never were must not count.
+// At startup, commit versions begin from the number of rows ever written. Rows that were never
+// written must not count.
 TEST_F(RocksStore, CommitVersionsGrowOnAfterAFullDiskAndARestart) {
   const auto append = [](TransactStore& store) {
     Batch batch;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Schema versions, which every TransactStore checks in its transactions.
+// Schema versions, which the transactions of every TransactStore check.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -35,7 +35,7 @@ class SchemaContract : public test::TransactStores {
     return found.value_or(0);
   }
 
-  // Of a transaction that writes, of one that does not, and of a blind write.
+  // Outcomes of a transaction that writes, one that does not, and a blind write.
   std::vector<CommitOutcome> outcomes(std::size_t user, const SchemaRow& row, uint64_t expected) {
     const std::vector<std::string> keys{"a"};
     const SchemaVersion schema{.row = &row, .version = expected};
@@ -98,8 +98,8 @@ TEST_P(SchemaContract, ChecksEachOfSeveralSchemas) {
   EXPECT_EQ(outcome(4, 0), kChanged);
 }
 
-// A reader that sees a version sees everything that was committed with the earlier ones. Each row
-// says with which version it was written.
+// A reader that sees a version sees all commits that expected earlier versions. Each row contains
+// the version with which it was written.
 TEST_P(SchemaContract, ANewVersionComesAfterAllThatExpectedTheOneBefore) {
   constexpr std::size_t kWriters = 3;
   constexpr uint64_t kVersions = 40;

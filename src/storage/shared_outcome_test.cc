@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Outcomes that only a store on a network has.
+// Outcomes that only a store over a network has.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bounds are read as fractions of their first bytes after the common prefix, 64 bits of them,
-// and the cuts lie evenly between.
+// Reads the bounds as 64-bit fractions of their first bytes after the common prefix. The cuts are
+// evenly spaced between them.
 #include "storage/split_range.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a store of one process promises besides TransactStore: LocalViews, and one order of all
-// commits. Run on each of them.
+// Guarantees of a store of one process in addition to TransactStore: LocalViews, and one order of
+// all commits. Run on each such store.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -66,7 +66,7 @@ class StoreContract : public testing::TestWithParam<std::string> {
     return keys;
   }
 
-  // Of a key "log-", commit version, anything.
+  // `key`: "log-", the commit version, and any suffix.
   static uint64_t commit_version_of(const std::string& key) {
     return read_big_endian(std::string_view(key).substr(4, kCommitVersionBytes));
   }
@@ -77,7 +77,7 @@ class StoreContract : public testing::TestWithParam<std::string> {
     }
     return found;
   }
-  // Of a row that is put.
+  // Puts a row, and returns its commit version.
   uint64_t put_versioned() {
     Batch batch;
     batch.put_versioned("log-", "", "x");
@@ -198,7 +198,7 @@ TEST_P(StoreContract, ANumberedViewHasTheCommitsUpToItsSequenceAndNoOthers) {
   }
 }
 
-// In their order, each before a view has it.
+// Commits arrive in order, each before it is visible in a view.
 TEST_P(StoreContract, ShowsCommitsToAnObserverBeforeOthersSeeThem) {
   class Observer final : public CommitObserver {
    public:
@@ -274,7 +274,7 @@ TEST_P(StoreContract, CommitVersionsRowsInTheOrderInWhichTheyWerePut) {
   EXPECT_LT(commit_version_of(keys[1]), safe_position());
 }
 
-// Whatever is new in a later state was versioned after all that an earlier one had.
+// New rows in a later view must have higher commit versions than all rows in an earlier view.
 TEST_P(StoreContract, ShowsNoCommitVersionBeforeAnEarlierOne) {
   constexpr int kWriters = 4;
   constexpr int kEach = 200;
@@ -312,7 +312,7 @@ TEST_P(StoreContract, ShowsNoCommitVersionBeforeAnEarlierOne) {
   EXPECT_LT(*before.rbegin(), safe_position());
 }
 
-// Rows that are dropped take none of the order with them.
+// Dropping rows does not lower later commit versions.
 TEST_P(StoreContract, CommitVersionsGrowOnAfterRowsWereDropped) {
   const uint64_t first = put_versioned();
   ASSERT_THAT(store->drop_range({.begin = "log-", .end = "log."}), IsOk());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every TransactStore promises, run on each of them.
+// Guarantees of every TransactStore, run on each of them.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -82,7 +82,7 @@ TEST_P(TransactContract, OneOfManyCreatesAnAbsentKey) {
   }
 }
 
-// The header of the data holds a secret: each start must use the one that is stored.
+// The header contains a secret: each concurrent startup must use the stored one.
 TEST_P(TransactContract, FirstStartsAtOnceAgreeOnOneHeader) {
   for (int round = 0; round < 30; ++round) {
     const Keys header{"header-" + std::to_string(round)};
@@ -121,8 +121,8 @@ TEST_P(TransactContract, CountsEveryIncrementOnce) {
   EXPECT_EQ(get("counter"), std::to_string(kThreads * kEach));
 }
 
-// Each transaction appends to what it read; a write replaces it. In the order of the commits, every
-// value follows from the one before it.
+// Each transaction appends to the value that it read; a write replaces it. In commit order, every
+// value must follow from the previous one.
 TEST_P(TransactContract, NoTransactionCommitsOnAValueThatAWriteReplaced) {
   std::mutex mutex;
   std::map<uint64_t, std::string> values;  // by sequence
@@ -173,7 +173,7 @@ TEST_P(TransactContract, AWriteComesBeforeATransactionThatReadsItOrBehindIt) {
     seen = *rows[0];
     has_read = true;
     has_read.notify_all();
-    // Time for the write, which may have to wait for this transaction instead.
+    // Gives the write some time. It might have to wait for this transaction.
     for (int i = 0; i < 10'000 && !is_written; ++i) std::this_thread::yield();
     return put_of("key", seen + " and more");
   });
@@ -184,7 +184,7 @@ TEST_P(TransactContract, AWriteComesBeforeATransactionThatReadsItOrBehindIt) {
 
 // ---- Reads
 
-// Of a model's rows, those in a range, in its direction.
+// Returns the model's rows within a range, in its direction.
 std::vector<Row> rows_in(const std::map<std::string, std::string>& model, const RangeRead& read) {
   std::vector<Row> rows;
   for (const auto& [key, value] : model) {
@@ -233,7 +233,7 @@ TEST_P(TransactContract, ReadsAsAMapWouldAndResumesWhereTheVisitorStopped) {
     }
 
     std::vector<std::pair<std::size_t, Row>> seen;
-    std::size_t first_part = 0;  // of what is still to be read
+    std::size_t first_part = 0;  // of the ranges that are left to read
     bool more = true;
     while (more) {
       const std::size_t most = 1 + random() % 40;
@@ -305,7 +305,7 @@ TEST_P(TransactContract, ReadsOneStateWhileOthersMoveBetweenKeys) {
                               }),
                 IsOk());
     ASSERT_EQ(sum, 400);
-    // A single range is one state anyway.
+    // A single range always shows one state.
     sum = 0;
     ASSERT_THAT(read_range(store(1), {.range = all},
                            [&](std::string_view, std::string_view value) {
@@ -385,7 +385,7 @@ TEST_P(TransactContract, NothingCommitsBelowASafePosition) {
     threads.emplace_back([&, user] {
       for (int n = 0; n < kEach; ++n) {
         Batch batch;
-        // Rows without a commit version, which positions do not count.
+        // Rows without a commit version, which positions ignore.
         for (int i = 0; i < 5; ++i) batch.put(std::to_string(user) + std::to_string(i), "x");
         batch.put_versioned("log-", std::to_string(user), "x");
         write(store(user), batch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "memory", "rocks": one store. "shared": two on one backend. "faulty": the same, and the backend
-// fails in every way that a store can hide.
+// "memory", "rocks": one store. "shared": two stores on one backend. "faulty": like "shared", but
+// the backend has all failures that a store can hide.
 #include "storage/transact_fixture.h"
 
 #include "support/shared_store.h"

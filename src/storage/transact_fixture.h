@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of TransactStore share: every kind of store, opened twice if it can be shared.
+// Common parts of the tests of TransactStore: every kind of store, opened twice if it can be
+// shared.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,11 +30,11 @@ struct Row {
 struct OpenedStores {
   std::shared_ptr<void> backend;  // destroyed after the stores
   std::vector<std::unique_ptr<TransactStore>> stores;
-  // Delivers the requests that are still on their way.
+  // Delivers delayed requests.
   std::function<void()> deliver_late = [] {};
 };
 
-// Each test program defines which kinds of stores its suites run on. `directory` is empty.
+// Returns the kinds of stores for the suites; each test program defines it. `directory` is empty.
 std::vector<std::string> store_kinds();
 OpenedStores open_stores(const std::string& kind, const std::filesystem::path& directory);
 
@@ -48,7 +49,7 @@ class TransactStores : public testing::TestWithParam<std::string> {
   // The store of one of several users.
   TransactStore& store(std::size_t user = 0) { return *stores_[user % stores_.size()]; }
 
-  // Until it does not conflict.
+  // Repeats the transaction until it does not conflict.
   CommitResult transact(TransactStore& on, const std::vector<std::string>& keys,
                         FunctionRef<Batch(GuardedRows)> decide) {
     CommitResult result;
@@ -76,7 +77,7 @@ class TransactStores : public testing::TestWithParam<std::string> {
     write(store(), batch);
   }
 
-  // The values of keys; absent keys have none.
+  // Returns the values of keys; absent for absent keys.
   std::vector<std::optional<std::string>> values_of(TransactStore& on,
                                                     const std::vector<std::string>& keys) {
     std::vector<std::optional<std::string>> values(keys.size());
@@ -92,7 +93,7 @@ class TransactStores : public testing::TestWithParam<std::string> {
   std::optional<std::string> get(const std::string& key, std::size_t user = 0) {
     return values_of(store(user), {key})[0];
   }
-  // In steps of a few rows.
+  // Reads the rows in steps of a few rows.
   std::vector<Row> rows_of(TransactStore& on, KeyRange range) {
     constexpr std::size_t kAtOnce = 30;
     std::vector<Row> rows;
@@ -116,7 +117,7 @@ class TransactStores : public testing::TestWithParam<std::string> {
   std::vector<std::unique_ptr<TransactStore>>& stores_ = opened_.stores;
 };
 
-// The commit version in a key, behind `prefix`.
+// The commit version in a key, after `prefix`.
 inline uint64_t commit_version_in(std::string_view key, std::string_view prefix) {
   return read_big_endian(key.substr(prefix.size(), kCommitVersionBytes));
 }

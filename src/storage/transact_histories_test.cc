@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random histories of transactions at once, checked for an order that explains them.
+// Random histories of concurrent transactions, checked for an order that explains them.
 //
-// Each value is a list of the transactions that appended to it, so a read shows which commits of a
-// key came before it, in their order. A transaction comes after those whose marks it read, and
-// before the one that appended next. If this relation has a cycle, no order explains the history.
+// Each value is a list of the marks of transactions that appended to it. So a read shows the
+// earlier commits of a key in their order. A transaction comes after those whose marks it read, and
+// before the next one that appended. If this relation has a cycle, no order explains the history.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -41,7 +41,7 @@ class History {
     transactions_.emplace(mark, std::move(observed));
   }
 
-  // `final_marks`: of each key, when nobody writes any more.
+  // `final_marks`: for each key, the marks after all writes.
   void check(const std::vector<std::vector<int>>& final_marks) {
     for (std::size_t key = 0; key < kKeys; ++key) check_key(key, final_marks[key]);
     for (const auto& [mark, observed] : transactions_) visit(mark);
@@ -141,7 +141,7 @@ TEST_P(TransactHistories, HaveAnOrderThatExplainsThem) {
   history.check(final_marks);
 }
 
-// One user: every operation, against a map.
+// One user: every operation is compared with a map.
 TEST_P(TransactHistories, OfOneUserAreThoseOfAMap) {
   std::mt19937 random(kSeed);
   std::map<std::string, std::string> model;

@@ -11,8 +11,8 @@
 namespace stator {
 namespace {
 
-// The value that a callback gets, for the thread that waits for it. A callback that runs on the
-// waiting thread takes no lock.
+// The value passed to a callback, for the thread that waits for it. A callback on the waiting
+// thread takes no lock.
 template <class T>
 class Awaited {
  public:
@@ -22,7 +22,8 @@ class Awaited {
       is_own_ = true;
       return;
     }
-    // Notified under the lock: the waiting thread destroys this as soon as it sees the value.
+    // Notified under the lock: the waiting thread destroys this object as soon as it sees the
+    // value.
     const std::lock_guard lock(mutex_);
     value_.emplace(std::move(value));
     is_set_ = true;
@@ -39,14 +40,14 @@ class Awaited {
 
  private:
   const std::thread::id waiting_ = std::this_thread::get_id();
-  bool is_own_ = false;  // of the waiting thread
+  bool is_own_ = false;  // set by the waiting thread
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_set_ = false;
   std::optional<T> value_;
 };
 
-// Passes a callback to `start` and waits for what it is called with.
+// Passes a callback to `start`, and waits for the value passed to the callback.
 template <class T, class Start>
 T wait_for(Start start) {
   Awaited<T> awaited;

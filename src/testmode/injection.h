@@ -32,16 +32,16 @@ struct Injection {
   // Delay of the response, also of an error, by the timer.
   std::chrono::milliseconds delay{0};
   Timer* timer = nullptr;
-  // Removed from a batch, and returned as unprocessed: by number, and then the items themselves.
+  // The parts that are removed from a batch and returned as unprocessed: by number, then as items.
   std::vector<bool> withheld_parts = {};  // empty: none
   std::map<std::string, std::vector<WriteRequest>, std::less<>> withheld_writes = {};
   std::map<std::string, KeysAndAttributes, std::less<>> withheld_keys = {};
-  bool is_creating = false;  // the table that DescribeTable describes
-  // Where the capacity that the operation uses is counted, whether or not `wanted` reports it.
+  bool is_creating = false;  // DescribeTable reports the table as CREATING
+  // Counts the capacity that the operation uses, whether or not `wanted` reports it.
   std::shared_ptr<ProvisionedUnits> units = {};
   std::vector<Partition> partitions = {};
   bool reads = false;
-  std::string table_used = {};  // by a failed condition, which costs a unit
+  std::string table_used = {};  // charged one unit for a failed condition
   ReturnConsumedCapacity wanted = ReturnConsumedCapacity::kNone;
 
   template <class Answer>
@@ -92,7 +92,7 @@ struct Injection {
     }
   }
   void count(ConsumedCapacity& used) {
-    // A repeated transaction reads.
+    // A transaction that is repeated with its token uses read units.
     units->use(used, partitions, reads || used.total.read.has_value());
     if (wanted == ReturnConsumedCapacity::kIndexes) return;
     used = {.table = std::move(used.table), .total = used.total};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reads see that lag behind, compared with the history of a table. Each write is a transaction
-// that also writes the number of the write, so a read shows which state it is of.
+// The results of lagging reads, compared with the history of a table. Each write is a transaction
+// that also stores the number of the write, so a result shows which state it is from.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,7 +52,7 @@ class Lag : public test::EngineTest {
   }
   ~Lag() override { mode_.reset(); }
 
-  // Row 0 has the number of the write, and so has another row, or that one is gone.
+  // Stores the number of the write in row 0 and in one other row, or deletes that one.
   void write() {
     const int number = static_cast<int>(states_.size());
     std::map<int, int> next = states_.empty() ? std::map<int, int>() : states_.back().rows;
@@ -131,7 +131,7 @@ class Lag : public test::EngineTest {
     }
     return rows_of(items);
   }
-  // The number of the write that a GetItem shows.
+  // The first row, read with GetItem.
   std::map<int, int> get_first(bool consistent) {
     const auto got = call_and_wait(
         *engine_, &Engine::get_item,
@@ -140,7 +140,7 @@ class Lag : public test::EngineTest {
     return got && got->item ? rows_of({decode_item(ItemView(*got->item))}) : std::map<int, int>();
   }
 
-  // Checks a read that lags; `last` is the state of the one before.
+  // Checks a lagging read; `last` is the state that the previous one saw.
   void expect_lags(const std::map<int, int>& rows, int64_t lag_ms, int& last, bool whole = true) {
     ASSERT_TRUE(rows.contains(0)) << "a state from before the first write";
     const int seen = rows.at(0);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Partition: a partition key value that a request names, of a table or a global index.
 //
-// A key names that of its table, a query that of its table or index. An item that is put also names
-// those of the global indexes that it is in; updates and deletions do not. Scans and searches of
-// vectors name none.
+// A key names the partition of its table, a query that of its table or index. A put item also names
+// the partitions of the global indexes that contain it; updates and deletions do not. Scans and
+// vector searches name none.
 #pragma once
 
 #include <cstddef>
@@ -24,15 +24,15 @@ struct Partition {
   std::string table;
   std::string index;     // empty: the table
   std::size_t part = 0;  // the number of the batch's item
-  std::string rows;      // what the keys of its rows begin with; unique among all tables
+  std::string rows;      // prefix of its rows' keys; unique among all tables
 };
 
 class PartitionList {
  public:
   explicit PartitionList(const CatalogSnapshot& tables) : tables_(tables) {}
 
-  // Each adds nothing if the table does not exist, and perhaps something useless if the request is
-  // invalid.
+  // Each adds nothing if the table does not exist. For an invalid request, the result is
+  // unspecified.
   void add_key(std::string_view table, const Item& key);
   void add_put(std::string_view table, const Item& item);
   void add_query(const QueryRequest& query);

@@ -7,7 +7,7 @@
 namespace stator::testmode {
 namespace {
 
-constexpr std::size_t kKnownMax = 100'000;  // of tables that come and go
+constexpr std::size_t kKnownMax = 100'000;  // bounds the entries of deleted tables
 constexpr int64_t kSecondMs = 1000;
 
 int64_t of(const Throughput& throughput, bool reads) {
@@ -23,7 +23,7 @@ std::optional<ProvisionedUnits::Left> ProvisionedUnits::left(const TableDefiniti
   const std::lock_guard lock(mutex_);
   if (units_.size() > kKnownMax) units_.clear();
   const auto units_of = [&](const std::string& name, const Throughput& throughput) {
-    // Both kinds, as a write can use units for reads.
+    // Updates both kinds, because a write can use read units.
     grow({settings.table, name, !reads}, table.id, of(throughput, !reads));
     return grow({settings.table, name, reads}, table.id, of(throughput, reads));
   };
@@ -93,7 +93,7 @@ void ProvisionedUnits::take(const Key& key, double units, std::span<const Partit
   }
 }
 
-// A full partition is as good as one that was never used.
+// A full partition is equivalent to one that was never used.
 void ProvisionedUnits::forget_full_partitions() {
   const int64_t now_ms = clock_.unix_ms();
   if (now_ms - forgot_ms_ < kSecondMs) return;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ProvisionedUnits: the remaining capacity units of tables, global indexes and partitions.
 //
-// Each has units for reads and units for writes. A provisioned table or index has those of its
-// capacity each second, and unused ones stay for `burst_s` seconds. A partition has as many as the
-// service gives to one partition key value, and unused ones do not stay. At first there are those
-// of one second. A request may use more than remains; then the balance is negative.
-// Thread safety: every method may be called from any thread at once.
+// Each has read units and write units, and starts with those of one second. A provisioned table or
+// index gains its capacity each second, and keeps unused units for `burst_s` seconds. A partition
+// gains what DynamoDB gives to one partition key value, and keeps no unused units. A request can
+// use more than remains; then the balance is negative.
+// Thread safety: any thread.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 #pragma once
@@ -26,7 +26,7 @@
 
 namespace stator::testmode {
 
-// Of a partition, each second.
+// Units of a partition per second.
 inline constexpr double kPartitionReads = 3000;
 inline constexpr double kPartitionWrites = 1000;
 
@@ -42,23 +42,24 @@ class ProvisionedUnits {
     double units;
     std::string index;  // the global index that has these; empty: the table
   };
-  // The units for a read, of an index or of the table, or for a write, which needs units of the
-  // table and of all its global indexes. Nothing if the table is on demand.
+  // The remaining units for a read of the table or an index, or for a write. A write needs units of
+  // the table and of all its global indexes, so the least counts. Absent if the table is on demand.
   std::optional<Left> left(const TableDefinition& table, std::string_view index, bool reads);
   double left(const Partition& partition, bool reads);
 
-  // Counts what a request used: of tables that left() knows, and in equal shares of those of its
-  // partitions that are in the same table or index.
+  // Subtracts what a request used from the tables that left() knows, and in equal shares from its
+  // partitions of the same table or index.
   void use(const ConsumedCapacity& used, std::span<const Partition> partitions, bool reads);
 
  private:
   struct Units {
-    std::string table_id;  // of another table with the same name: these have gone
+    std::string table_id;  // a new table with the same name starts again
     double left;
-    double second;  // what a second adds
+    double second;  // gain per second
     int64_t at_ms;
 
-    // Adds those of the time since `at_ms`. From now on, a second adds `next_second`.
+    // Adds the gain since `at_ms`, up to `most`, and sets the future gain per second. Returns the
+    // balance.
     double grow(double next_second, double most, int64_t now_ms);
   };
   struct Key {

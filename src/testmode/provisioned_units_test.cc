@@ -148,7 +148,7 @@ TEST_F(ProvisionedThroughput, ABatchIsProcessedAsFarAsThereAreUnits) {
     writes.items["Others"].push_back({.put = Item{{"pk", std::to_string(i)}}});
   }
   const auto write = [&] { return run("BatchWriteItem", &Engine::batch_write_item, writes); };
-  // The index has fewer, though none of these items is in it.
+  // The index has fewer units and limits the batch, although it contains none of these items.
   EXPECT_EQ(must(write()).unprocessed.at("Things").size(), 4U);
   EXPECT_EQ(must(write()).unprocessed.at("Things").size(), 4U);
   const auto none = must(write());
@@ -302,7 +302,7 @@ class HotPartitionKeys : public ProvisionedThroughput {
     request.global_indexes->front().throughput = {.read = 20'000, .write = 20'000};
     create(request);
   }
-  // Uses as many units as kilobytes, and as many for each index that it is in.
+  // Its write uses one unit per kilobyte, and as many in each index that contains it.
   static Item item_of(std::size_t kilobytes, Item item) {
     item["text"] = std::string((kilobytes << 10U) - 100, 'x');
     return item;

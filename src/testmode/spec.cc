@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rule is read member by member, from a table of members. What a member means for a fault is in
-// the table of faults.
+// Two tables drive the parser: one of members, with the function that reads each, and one of
+// faults, with their limits and operations.
 #include "testmode/spec.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ constexpr std::string_view kBatches[] = {"BatchGetItem", "BatchWriteItem"};
 struct FaultFacts {
   Fault fault;
   std::string_view name;
-  bool has_requests;                             // it is injected into requests, one by one
+  bool has_requests;                             // injected into requests, one by one
   int64_t ms_max;                                // 0: it takes no time
   std::span<const std::string_view> operations;  // the default; empty: all
   bool only_these;
@@ -105,7 +105,7 @@ Result<std::vector<std::string>> texts(const AttributeValue& value) {
   return result;
 }
 
-// What a member needs to be read.
+// The context in which a member is read.
 struct Place {
   const FaultFacts& facts;
   std::span<const std::string_view> operations;

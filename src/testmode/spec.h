@@ -28,13 +28,13 @@ enum class Fault {
   kProvisionedThroughput,
 };
 
-inline constexpr int64_t kBurstSecondsMax = 300;  // as in the service
+inline constexpr int64_t kBurstSecondsMax = 300;  // as in DynamoDB
 
 struct Rule {
   Fault fault = Fault::kInternalError;
   std::vector<std::string> operations = {};  // empty: all
   std::vector<std::string> tables = {};      // empty: all, and requests that name none
-  // Of the requests with these operations and tables, the first one has number 1.
+  // The range of matching requests that get the fault, counted from 1.
   int64_t first = 1;
   int64_t last = std::numeric_limits<int64_t>::max();
   double probability = 1;  // of a fault for each request from `first` to `last`

@@ -158,7 +158,7 @@ TEST(TestModeSpec, IsTheSameAfterPrinting) {
     const auto spec =
         parse(R"({"seed":)" + std::to_string(below(UINT64_MAX) / 2 & INT64_MAX) + R"(,"rules":[{)" +
               rule + "}," + std::string(kOthers[below(std::size(kOthers))]) + "]}");
-    // Without operations, all that the fault can have are printed.
+    // A rule without operations is printed with all operations that its fault can have.
     ASSERT_THAT(spec, IsOk()) << rule;
     const auto again = parse_spec(
         print(*spec),

@@ -24,14 +24,14 @@ inline std::string table_name(std::string_view text) {
 
 struct Target {
   std::string_view operation;
-  // In the order of the request; empty for streams. Of an administrative request only TableName.
+  // In the order of the request; empty for streams. For an administrative request, only TableName.
   std::vector<std::string> tables = {};
   std::string index = {};  // of a Query, Scan, SearchVectors or SELECT; empty: none
   std::size_t parts = 0;   // items of a batch, actions or statements of a transaction
-  bool reads = false;      // data, and does not write any
+  bool reads = false;      // reads data and writes none
   struct OfTable {
     std::size_t parts = 0;
-    double part_units = 1;  // that each uses at least
+    double part_units = 1;  // minimum for each part
   };
   std::vector<OfTable> batch = {};         // a batch's part of each of `tables`; empty: not a batch
   std::vector<Partition> partitions = {};  // if the rules count units

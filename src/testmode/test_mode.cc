@@ -32,7 +32,7 @@ constexpr std::string_view kInProgress =
 constexpr std::string_view kInjected = "injected by test mode";  // over HTTP, for the log only
 constexpr std::string_view kKeyRangeExceeded = "KeyRangeThroughputExceeded";
 
-// Of 2^53 equally likely numbers in [0, 1).
+// Maps the bits to one of 2^53 equally likely numbers in [0, 1).
 double fraction(uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
@@ -49,8 +49,8 @@ std::vector<bool> withheld_by_chance(std::size_t parts, uint64_t bits) {
   return withheld;
 }
 
-// Takes the withheld parts out of the tables of a batch. `parts_of` returns the list of a table's
-// part, `kept_of` the list to put what is withheld into.
+// Removes the withheld parts from the tables of a batch. `parts_of` returns the list of a table's
+// parts, `kept_of` the list that receives the withheld ones.
 template <class Tables, class PartsOf, class KeptOf>
 void withhold_parts(Tables& tables, Injection& injection, PartsOf parts_of, KeptOf kept_of) {
   const std::vector<bool>& withheld = injection.withheld_parts;
@@ -69,7 +69,7 @@ void withhold_parts(Tables& tables, Injection& injection, PartsOf parts_of, Kept
                 [&](const Partition& partition) { return withheld[partition.part]; });
 }
 
-// Withholds parts that would use more than these units, of those from `first` to `end`.
+// Withholds the parts from `first` to `end` for which no units are left.
 void withhold_beyond(double units, double part_units, std::size_t first, std::size_t end,
                      std::vector<bool>& withheld) {
   for (std::size_t part = first; part < end; ++part) {
@@ -116,7 +116,8 @@ Error throttling_error(const EngineCore& engine, const Rule& rule, const Target&
   return error;
 }
 
-// Of a write of one item, or of one of a transaction's `parts` items.
+// The error of a write of one item (`parts` is 0), or of a transaction in which one of `parts`
+// items conflicts.
 Error conflict_error(std::size_t parts, uint64_t bits) {
   if (parts == 0) {
     return {.code = Code::kTransactionConflict, .message = messages::kTransactionConflict};
@@ -229,7 +230,7 @@ std::optional<Error> TestMode::error_of(const Rule& rule, const Target& target,
     case Fault::kTransactionInProgress:
       return Error{.code = Code::kTransactionInProgress, .message = std::string(kInProgress)};
     case Fault::kUnprocessed:
-      // The service refuses a batch of which nothing can be processed.
+      // DynamoDB rejects a batch of which nothing can be processed.
       if (target.parts > 1) return std::nullopt;
       return throttling_error(engine, {}, target, table);
     default:
@@ -237,7 +238,7 @@ std::optional<Error> TestMode::error_of(const Rule& rule, const Target& target,
   }
 }
 
-// A table is being created for a time after its creation.
+// A table counts as being created for `ms` after its creation.
 void TestMode::check_creating(const ActiveRule& active, const Target& target,
                               Injection& injection) const {
   const auto known = tables();
@@ -320,7 +321,7 @@ void TestMode::decide(const Plan& current, const Target& target, Injection& inje
     ActiveRule& active = *current.rules[i];
     const Rule& rule = active.rule;
     if (active.views) {
-      // A store that cannot be read fails the read itself.
+      // If this fails, the read itself reports the error.
       static_cast<void>(active.views->keep());
       continue;
     }

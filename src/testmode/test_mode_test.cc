@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which requests meet which faults, without a server.
+// The faults that requests get, without a server.
 #include "testmode/test_mode.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +52,7 @@ class TestModeTest : public test::EngineTest {
   std::unique_ptr<TestMode> mode_;
 };
 
-// One line for each of many different requests: what it met.
+// The faults of many different requests, one line each.
 std::vector<std::string> faults_of(TestMode& mode) {
   std::mt19937 requests(5);  // the same ones each time
   std::vector<std::string> faults;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timer: calls functions after a time, on one thread that starts with the first of them.
+// Timer: calls functions after a delay, on one thread that starts with the first of them.
 //
-// Thread safety: every method may be called from any thread at once, except the destructor.
+// Thread safety: any thread, except the destructor.
 #pragma once
 
 #include <chrono>
@@ -31,7 +31,7 @@ class Timer {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::multimap<Time, Call> calls_;  // those of one time in the order of after()
+  std::multimap<Time, Call> calls_;  // calls for the same time are in the order of after()
   bool stopping_ = false;
   std::thread thread_;
 };

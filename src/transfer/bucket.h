@@ -26,11 +26,12 @@ class Bucket {
   // The directory itself.
   static Result<Bucket> open(const std::filesystem::path& directory);
 
-  // Several writers can write the same objects at the same time if they write the same bytes and
-  // have different numbers from 1 on: until an object is complete, each has a file of its own. A
-  // writer deletes the incomplete files of those with lower numbers. 0: there is only one writer.
+  // Sets this writer's number; 0: the only writer. Writers with different numbers from 1 on can
+  // write the same objects concurrently if they write the same bytes. Each has its own file until
+  // an object is complete, and deletes the incomplete files of writers with lower numbers.
   void write_as(uint64_t writer) { writer_ = writer; }
-  // Where an object is written until it is complete. Deletes what earlier writers left there.
+  // Returns the path to write an object to until it is complete. Deletes the incomplete files of
+  // earlier writers.
   std::filesystem::path begin_writing(const std::filesystem::path& place) const;
 
   // Keys that begin with `prefix`, in order. Errors: kLimitExceeded for more than 50,000, the limit

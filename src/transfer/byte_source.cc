@@ -20,7 +20,7 @@ namespace stator::transfer {
 namespace {
 
 constexpr std::size_t kBufferBytes = 128UL << 10;
-// deflate cannot unfold to more than 1,032 times its size; what zstd could is not data either.
+// deflate expands to at most 1,032 times its size. zstd can exceed this, but not for real data.
 constexpr uint64_t kRatioMax = 1'100;
 constexpr uint64_t kFreelyUnfolded = 64UL << 20;
 
@@ -87,7 +87,7 @@ class Unfolding : public ByteSource {
   }
 
  protected:
-  // Takes from `next`, of which there are `left` bytes, and moves both on.
+  // Decompresses from the `left` bytes at `next`, and advances both.
   virtual Result<std::size_t> unfold(const char*& next, std::size_t& left,
                                      std::span<char> buffer) = 0;
   virtual bool is_between_members() const = 0;

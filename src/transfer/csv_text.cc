@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kColumnsMax = 10'000;
 
-// The state of a quoted field behind each of its characters.
+// The state of quoting after a character.
 enum class Quoting { kOutside, kFieldBegin, kInside, kQuoteInside };
 
 Quoting behind(Quoting before, char c, char delimiter) {

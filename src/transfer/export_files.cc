@@ -46,7 +46,7 @@ class Md5 {
 
 class GzipWriter final : public DataFileWriter {
  public:
-  // `descriptor` is of the file `written`, which becomes `place`.
+  // `descriptor`: the open file `written`, which is renamed to `place`.
   GzipWriter(Descriptor descriptor, std::filesystem::path written, std::filesystem::path place,
              std::string key)
       : descriptor_(std::move(descriptor)),
@@ -111,7 +111,7 @@ class GzipWriter final : public DataFileWriter {
     return fail(Code::kIo, "cannot write '" + place_.string() + "'");
   }
 
-  Descriptor descriptor_;  // none once the file is in its place
+  Descriptor descriptor_;  // empty once the file is in its place
   std::filesystem::path written_;
   std::filesystem::path place_;
   std::string key_;
@@ -277,7 +277,7 @@ std::string manifest_key(const ExportSummary& summary) {
 }
 
 std::string data_key(const ExportSummary& summary, int64_t part) {
-  // 26 letters and digits, as the service names them.
+  // 26 letters and digits, like DynamoDB's names.
   constexpr std::string_view kAlphabet = "abcdefghijklmnopqrstuvwxyz234567";
   std::string name;
   for (const char c : Md5::of(summary.arn + "/" + std::to_string(part)) + Md5::of(summary.arn)) {

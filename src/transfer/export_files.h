@@ -23,7 +23,7 @@ class JsonWriter;
 
 namespace stator::transfer {
 
-// What happened to an item between two times.
+// The change of an item between two points in time.
 struct ItemChange {
   Item keys;
   int64_t written_us = 0;              // Unix microseconds
@@ -79,7 +79,7 @@ struct ExportSummary {
   int64_t items = 0;
 };
 
-// A time as the manifests have it: "2020-11-04T07:28:34.028Z"
+// A time in the form of the manifests: "2020-11-04T07:28:34.028Z"
 std::string manifest_time(int64_t unix_ms);
 // Writes KEY.json, and KEY.md5 before it.
 Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::string_view json);
@@ -87,7 +87,7 @@ Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::s
 void add_member(wire::JsonWriter& json, std::string_view name, std::string_view text);
 void add_member(wire::JsonWriter& json, std::string_view name, int64_t number);
 void add_file(wire::JsonWriter& json, const DataFile& file);
-// What an export or a report writes under `prefix`: "PREFIX/AWSDynamoDB/REST"
+// The key of an output of an export or a report: "PREFIX/AWSDynamoDB/REST"
 std::string output_key(std::string_view prefix, std::string_view rest);
 
 // Keys of an export's files.

@@ -31,7 +31,7 @@ FileKind kind_of_file(std::string_view name);
 struct CsvOptions {
   char delimiter = ',';
   std::vector<std::string> header = {};  // empty: the file's first line
-  // Key attributes of the table and its indexes; all other columns are texts.
+  // Key attributes of the table and its indexes; all other columns are strings.
   std::map<std::string, ScalarType, std::less<>> key_types = {};
 };
 

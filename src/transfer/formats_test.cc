@@ -141,7 +141,7 @@ TEST_P(Formats, CutAndDamagedFilesAreErrorsAndNoMoreItems) {
 }
 
 RC_GTEST_PROP(Formats, AnyItemReadsBackFromJsonAndIon, ()) {
-  // Text is UTF-8 in both.
+  // Both formats are UTF-8, so random strings become binary values.
   const auto ascii = [](auto&& self, const AttributeValue& value) -> AttributeValue {
     if (const auto* list = value.get_if<List>()) {
       List kept;

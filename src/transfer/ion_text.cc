@@ -14,13 +14,13 @@
 namespace stator::transfer {
 namespace {
 
-constexpr int kDepthMax = 34;  // an item's 32, the item and what wraps it
+constexpr int kDepthMax = 34;  // 32 levels in an item, the item and its wrapper
 
 bool is_letter(char c) {
   return is_ascii_letter(c) || c == '_' || c == '$';
 }
 
-// Code points beyond Unicode and halves of surrogate pairs are none.
+// Returns false for a code point beyond Unicode and for half of a surrogate pair.
 bool append_utf8(std::string& out, uint32_t point) {
   if (point > 0x10ffff || (point >= 0xd800 && point < 0xe000)) return false;
   const auto put = [&](uint32_t byte) { out += static_cast<char>(byte); };
@@ -40,8 +40,8 @@ bool append_utf8(std::string& out, uint32_t point) {
   return true;
 }
 
-// Recursive descent over one text. What is wrong is kValidation where the value can be read past,
-// kCorruption where it cannot.
+// Recursive-descent parser of one text. Errors: kValidation if parsing can continue after the
+// value, otherwise kCorruption.
 class Ion {
  public:
   explicit Ion(std::string_view text) : text_(text) {}
@@ -123,7 +123,7 @@ class Ion {
     return set;
   }
 
-  // A failure is kept until all is read, so that what follows can be.
+  // Called after the whole value is read, so that parsing can continue after an error.
   Result<AttributeValue> set_of(std::string_view annotation, const AttributeValue& value) {
     const List* list = value.get_if<List>();
     Result<AttributeValue> set =
@@ -154,7 +154,7 @@ class Ion {
     return point;
   }
 
-  // Behind a backslash.
+  // Reads an escape sequence after its backslash.
   bool escape(std::string& out) {
     if (at_ == text_.size()) return false;
     const char c = text_[at_++];

@@ -15,7 +15,7 @@ bool is_symbol_character(char c) {
   return is_ascii_alphanumeric(c) || c == '_';
 }
 
-// Names that stand without quotes. $ begins Ion's own symbols.
+// Whether a name needs no quotes. Ion's own symbols begin with $.
 bool is_bare(std::string_view name) {
   constexpr std::array<std::string_view, 4> kKeywords = {"null", "true", "false", "nan"};
   return !name.empty() && (name[0] < '0' || name[0] > '9') &&

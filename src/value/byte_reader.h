@@ -16,7 +16,7 @@ namespace stator {
 
 inline constexpr char kItemVersion = 1;
 
-// Base 128, least significant group first, in as few bytes as the value needs.
+// Appends a varint: base 128, least significant group first, in as few bytes as the value needs.
 inline void append_varint(std::string& out, uint64_t value) {
   while (value >= 0x80) {
     out.push_back(static_cast<char>(value | 0x80));
@@ -66,7 +66,7 @@ inline bool take_value(std::string_view& in, std::string_view& value) {
   return length != 0;
 }
 
-// The elements or attributes of the collection `value`, and their number.
+// Extracts the elements or attributes of the collection `value`, and their stored number.
 bool open_collection(std::string_view value, std::string_view& body, uint64_t& count);
 
 }  // namespace stator

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Encoding appends to one string. A collection's length is not known before its content is
-// written, so one byte is kept for it and the content moves up in the rarer case that it needs
-// more.
+// Encoding appends to one string. A collection's length is not known before its content is written,
+// so one byte is reserved for it. If it needs more, the content is moved.
 #include "value/encoded.h"
 
 #include <algorithm>
@@ -135,7 +134,7 @@ bool take_attribute(std::string_view& in, AttributeView& attribute) {
   return true;
 }
 
-// By unsigned bytes. Most names differ in the first one, which is cheaper than a call.
+// Compares by unsigned bytes. Most names differ in the first byte; comparing it saves a call.
 int compare_names(std::string_view left, std::string_view right) {
   if (!left.empty() && !right.empty() && left.front() != right.front()) {
     return static_cast<unsigned char>(left.front()) - static_cast<unsigned char>(right.front());

@@ -206,7 +206,7 @@ TEST(ValidateItem, AcceptsTheServicesDepthAndRefusesBottomlessNesting) {
               FailsWith(Code::kCorruption, "nested too deeply"));
 }
 
-// Walks everything that a view offers; the sum keeps the compiler from dropping the work.
+// Reads every part of an item. The sum keeps the compiler from removing the reads.
 std::size_t walk(ItemView item) {
   std::size_t sum = item_size_bytes(item) + item.attribute_count();
   for (AttributeCursor cursor = item.attributes(); auto attribute = cursor.next();) {
@@ -238,7 +238,7 @@ TEST(ValidateItem, SurvivesRandomDamageAndAcceptsCanonicalBytesOnly) {
           damaged.insert(at, 1, static_cast<char>(random() % 16));
       }
     }
-    walked += walk(ItemView(damaged));  // damage is skipped, never read past
+    walked += walk(ItemView(damaged));  // must not read beyond the bytes
     if (!validate_item(damaged)) continue;
     ++accepted;
     EXPECT_EQ(encode_item(decode_item(ItemView(damaged))), damaged);

@@ -6,9 +6,10 @@
 namespace stator {
 namespace {
 
-constexpr std::size_t kCollectionOverhead = 3;  // of a list or map, and 1 an element
+constexpr std::size_t kCollectionOverhead = 3;  // of a list or map; each element adds 1
 
-// One byte, one for each pair of digits (pairs begin at even decimal places) and one for a minus.
+// One byte, plus one for each pair of digits (pairs begin at even decimal places) and one for a
+// minus sign.
 std::size_t number_size_bytes(std::string_view key) {
   const NumberPlaces places = number_key_places(key);
   if (places.first < places.last) return 1;

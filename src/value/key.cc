@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers: a sign byte, the exponent, then pairs of digits, each doubled and odd where another one
-// follows; so a number's bytes end themselves and a shorter number sorts before its extensions.
-// A negative number's bytes after the sign are complemented, which turns the order around.
+// Numbers: a sign byte, the exponent, then one byte for each pair of digits. This byte is twice the
+// pair, plus one if another pair follows. So numbers are self-delimiting, and a shorter number
+// sorts before its extensions. The bytes of a negative number after the sign are complemented,
+// which reverses the order.
 #include "value/key.h"
 
 #include <algorithm>

@@ -42,8 +42,8 @@ void append_key_component(std::string& key, const AttributeValue& value);
 void append_key_component(std::string& key, ValueView value);
 // Removes and returns the first component of `key`. Errors: kCorruption if it is not of that type.
 Result<AttributeValue> take_key_component(std::string_view& key, AttributeType type);
-// Appends the bytes under which every component that begins with `prefix` (S or B) sorts:
-// the component without its terminator.
+// Appends the common prefix of all components whose values begin with `prefix` (S or B): the
+// component of `prefix` without its terminator.
 void append_key_prefix(std::string& key, const AttributeValue& prefix);
 
 using Hash128 = std::array<uint8_t, 16>;

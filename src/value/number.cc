@@ -92,7 +92,7 @@ Failure not_a_number(std::string_view text) {
   return fail(Code::kValidation, message.append(": ").append(text));
 }
 
-// The decimal digits of `value`, at least 39 bytes of room; returns the end.
+// Writes the decimal digits of `value` and returns their end. `out` must have space for 39 bytes.
 char* write_digits(char* out, Uint128 value) {
   constexpr uint64_t kChunk = 10'000'000'000'000'000'000U;  // 10^19
   if (static_cast<uint64_t>(value >> 64) == 0) {
@@ -155,8 +155,7 @@ class DigitReader {
   Uint128 digits_ = 0;
 };
 
-// Reads the text behind the `e`; false if that is not an integer of 64 bits. Saturates far out of
-// range.
+// Reads the text after the `e`; false if it is not a 64-bit integer. Clamps huge exponents.
 bool read_exponent(const char* at, const char* end, int64_t& exponent) {
   constexpr int64_t kSaturated = 1'000'000'000'000'000;
   if (end - at > 1 && *at == '+' && is_ascii_digit(at[1])) ++at;
@@ -260,10 +259,10 @@ double Number::to_double() const {
   return value;
 }
 
-// Both operands become integers that count units of 10^low, the place of the last digit of either.
-// Where the places reach over more than 39 digits, the sum has more than 38: its last digit stays
-// and its first one moves down by at most one place. At 39 places a sum of at most 38 digits needs
-// a larger operand that begins with 1, so that 128 bits hold it.
+// Both operands become integers in units of 10^low, the place of the last digit of either. If they
+// span more than 39 places, the sum has more than 38 digits: its last digit stays, and its first
+// one moves down by at most one place. If they span 39 places, a sum of at most 38 digits requires
+// that the larger operand begins with 1. Then 128 bits hold it.
 Result<Number> Number::plus(const Number& other) const {
   if (is_zero()) return other;
   if (other.is_zero()) return *this;

@@ -210,7 +210,7 @@ TEST(Number, AddsExactly) {
 TEST(Number, RefusesSumsThatDoNotFit) {
   const std::string cases[][3] = {
       {"1e38", "1", kTooManyDigits},       {"2e38", "-1", kTooManyDigits},
-      {"35e37", "-1", kTooManyDigits},  // where 128 bits would wrap to a number that fits
+      {"35e37", "-1", kTooManyDigits},  // 128 bits would wrap to a number that fits
       {"19e37", "1", kTooManyDigits},      {"1e39", "-1", kTooManyDigits},
       {"1e125", "1e-130", kTooManyDigits}, {"1e125", "-1e-130", kTooManyDigits},
       {nines, "0.1", kTooManyDigits},      {"9e125", "1e125", kOverflow},

@@ -17,7 +17,7 @@ uint64_t load_word(std::string_view bytes) {
   return word;
 }
 
-// Eight bytes; compilers make one load of it.
+// Eight bytes, least significant first; compilers turn this into one load.
 uint64_t load_whole_word(std::string_view bytes) {
   uint64_t word = 0;
   for (std::size_t i = 0; i < 8; ++i) {

@@ -9,7 +9,7 @@
 namespace stator {
 namespace {
 
-// DynamoDB refuses values nested beyond 31 levels; the rest is slack.
+// Bounds the recursion. DynamoDB rejects values nested beyond 31 levels.
 constexpr int kNestingMax = 40;
 
 // Each check returns the error message, or null.
@@ -82,7 +82,7 @@ Damage check_collection(ValueView value, int depth) {
   return count == expected ? nullptr : "wrong element count";
 }
 
-// `value` is as long as its own length says.
+// `bytes` must be one whole value, as returned by take_value().
 Damage check_value(std::string_view bytes, int depth) {
   const ValueView value(bytes);
   switch (value.type()) {

@@ -42,7 +42,7 @@ void CompactVectors::set(Slot slot, const char* vector) {
   for (std::size_t i = 0; i < dimensions_; ++i) {
     largest = std::max(largest, std::abs(component(i)));
   }
-  // 0 for a vector of zeros, and for one whose components are too small to be divided.
+  // 0 if all components are 0 or so small that the quotient overflows.
   const float scale = std::isfinite(kCodeMax / largest) ? largest / kCodeMax : 0;
   const float factor = scale > 0 ? kCodeMax / largest : 0;
   double squares = 0;
@@ -73,12 +73,12 @@ CompactVectors::Approximation CompactVectors::look(std::span<const float> query,
 
 float CompactVectors::product(Slot one, Slot other) const {
   const auto product = static_cast<float>(dot_product(codes(one), codes(other).data()));
-  return product * (kept(one).scale * kept(other).scale);  // the same in both directions
+  return product * (kept(one).scale * kept(other).scale);  // unchanged if the slots are swapped
 }
 
 void CompactVectors::prefetch(Slot slot) const {
   constexpr std::size_t kLineBytes = 64;
-  constexpr std::size_t kLines = 4;  // the processor notices the rest
+  constexpr std::size_t kLines = 4;  // the hardware prefetches the rest
   const std::span<const int8_t> codes = this->codes(slot);
   for (std::size_t line = 0; line < std::min(kLines, codes.size() / kLineBytes); ++line) {
     __builtin_prefetch(codes.data() + line * kLineBytes);

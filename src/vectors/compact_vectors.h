@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// CompactVectors: vectors in large blocks of memory, one byte for each component. Each has the
-// distance between the original and the stored vector, which bounds the error of a search.
+// CompactVectors: vectors in large blocks of memory, one byte for each component. Stores the
+// distance between each original and its stored vector, which bounds the error of a search.
 //
-// Thread safety: const methods may be called from any thread at once.
+// Thread safety: any thread can call const methods concurrently; set() requires exclusive access.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ class CompactVectors {
 
   explicit CompactVectors(std::size_t dimensions) : dimensions_(dimensions) {}
 
-  // `vector`: as many floats as there are dimensions, at any address. Allocates all slots up to
+  // `vector`: as many floats as there are dimensions, at any alignment. Allocates all slots up to
   // this one.
   void set(Slot slot, const char* vector);
 
-  // Lengths are Euclidean. Infinite or NaN if a float is too small.
+  // Lengths are Euclidean. Values are infinite or NaN if they exceed the range of a float.
   struct Approximation {
     float product = 0;      // dot product of the query and the stored vector, see kSumRounding
     float length = 0;       // of the original vector
@@ -32,21 +32,21 @@ class CompactVectors {
   };
   Approximation look(std::span<const float> query, Slot slot) const;
 
-  // Of two stored vectors. Infinite if a float is too small.
+  // The dot product of two stored vectors. Infinite if it exceeds the range of a float.
   float product(Slot one, Slot other) const;
   float length(Slot slot) const { return kept(slot).length; }
   float kept_length(Slot slot) const { return kept(slot).kept_length; }
-  // Tells the processor that look() or product() will need it.
+  // Prefetches the codes of `slot`, before look() or product().
   void prefetch(Slot slot) const;
 
   std::size_t bytes() const { return chunks_.size() * chunk_bytes(dimensions_); }
-  // The memory of this number of vectors.
+  // The memory for `vectors` vectors, in bytes.
   static std::size_t bytes_of(std::size_t vectors, std::size_t dimensions);
 
  private:
   static constexpr std::size_t kChunkSlots = 256;
   struct Kept {
-    float scale = 0;  // of its codes
+    float scale = 0;  // multiplies the codes
     float length = 0;
     float kept_length = 0;
     float error = 0;

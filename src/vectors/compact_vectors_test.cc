@@ -26,7 +26,7 @@ double product_of(const Vector& one, const Vector& other) {
   return sum;
 }
 
-// What is kept of vectors of every size of component, and of all in one.
+// Magnitudes of components differ widely, between vectors and within some vectors.
 TEST(CompactVectors, SayHowFarOffTheyCanBe) {
   std::mt19937_64 random(test::number_from_environment("STATOR_SEED", std::random_device{}()));
   std::normal_distribution<float> component;
@@ -79,7 +79,7 @@ TEST(CompactVectors, MultipliesTwoStoredOnes) {
   EXPECT_NEAR(vectors.product(300, 300), std::pow(vectors.kept_length(300), 2), 1e-4);
 }
 
-// Their squares and products are beyond a float, or what is left of them.
+// Components so large that products overflow a float, or so small that they are stored as 0.
 TEST(CompactVectors, AreNotFiniteWhereAFloatIsTooSmall) {
   CompactVectors vectors(2);
   vectors.set(0, bytes_of({3e38F, 3e38F}));

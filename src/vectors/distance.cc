@@ -22,8 +22,8 @@ constexpr std::size_t kStoredBytes = sum == Sum::kProductsOfCodes ? 1 : sizeof(f
 template <Sum sum>
 [[gnu::always_inline]] inline void load(const char* stored, Lanes& lanes) {
   if constexpr (sum == Sum::kProductsOfCodes) {
-    // Twice as wide at each step, for which there are instructions: GCC 12 converts bytes to floats
-    // one by one.
+    // Doubles the width at each step, because instructions exist for that. GCC 12 converts bytes
+    // directly to floats one by one.
     Bytes codes;
     std::memcpy(&codes, stored, sizeof codes);
     const Ints wide = __builtin_convertvector(__builtin_convertvector(codes, Shorts), Ints);

@@ -14,7 +14,7 @@
 namespace stator {
 namespace {
 
-// Every length has another remainder; every offset another alignment.
+// The lengths cover all remainders, the offsets all alignments.
 TEST(Distance, IsThatOfAPlainLoopAtAnyLengthAndAddress) {
   std::mt19937_64 random(test::number_from_environment("STATOR_SEED", std::random_device{}()));
   std::normal_distribution<float> component;

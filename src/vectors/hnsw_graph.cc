@@ -24,7 +24,7 @@ class Seen {
  public:
   explicit Seen(std::size_t expected) : slots_(std::bit_ceil(2 * expected), kFree) {}
 
-  // False if it was there.
+  // Returns false if the slot was already present.
   bool insert(Slot slot) {
     if (2 * (count_ + 1) > slots_.size()) grow();
     Slot& place = place_of(slot);
@@ -56,7 +56,7 @@ class Seen {
 
 }  // namespace
 
-// A node is at each higher level with probability 1/kLinks. The same for each graph.
+// A node is in each higher level with probability 1/kLinks, which depends only on its slot.
 std::size_t HnswGraph::levels_of(Slot slot) {
   static_assert(kLinks == 16);
   const int quarters = std::countl_zero(mix(slot * kMixStep)) / 4;
@@ -82,7 +82,7 @@ void HnswGraph::set_links(Slot node, std::size_t level, const Slots& links) {
   this->node(node).links = static_cast<uint8_t>(links.size());
 }
 
-// Goes to ever nearer nodes, down to the level above `level`.
+// Moves to ever nearer nodes, from the highest level down to the level above `level`.
 Near HnswGraph::descend(std::size_t level, Distances distances, Looks& looks) const {
   Near nearest{.slot = entry_};
   distances({&nearest.slot, 1}, &nearest.distance);
@@ -103,7 +103,7 @@ Near HnswGraph::descend(std::size_t level, Distances distances, Looks& looks) co
   return nearest;
 }
 
-// The nearest first.
+// Returns the nodes that were found, the nearest first.
 std::vector<Near> HnswGraph::search_level(std::size_t level, std::span<const Near> entries,
                                           std::size_t width, Distances distances,
                                           FunctionRef<bool(Slot)> passes, Looks& looks) const {
@@ -145,8 +145,8 @@ std::vector<Near> HnswGraph::search_level(std::size_t level, std::span<const Nea
   return found;
 }
 
-// Of two in the same direction, first takes the nearer, so that links lead to all sides. Equal
-// vectors are in the same direction.
+// Of two nodes in the same direction, prefers the nearer, so that links lead in all directions.
+// Equal vectors count as the same direction.
 HnswGraph::Slots HnswGraph::choose(std::span<const Near> nearest, std::size_t links,
                                    DistancesFrom distances) {
   std::vector<Near> chosen;
@@ -167,7 +167,7 @@ HnswGraph::Slots HnswGraph::choose(std::span<const Near> nearest, std::size_t li
   return slots;
 }
 
-// The links of `node`, and one to `slot` unless others cover it.
+// The links of `node` and one to `slot`. If they are too many, the best according to choose().
 HnswGraph::Slots HnswGraph::with_link(Slot node, std::size_t level, Slot slot,
                                       DistancesFrom distances) const {
   const std::span<const Slot> now = links(node, level);

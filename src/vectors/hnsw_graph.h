@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // HnswGraph: a hierarchical navigable small world graph (Malkov and Yashunin,
-// doi.org/10.1109/TPAMI.2018.2889473), which finds most of the nearest vectors and computes the
-// distances of few.
+// doi.org/10.1109/TPAMI.2018.2889473). A search finds most of the nearest vectors and computes few
+// distances.
 //
-// The caller has the vectors and computes the distances. A node is never removed, and its vector
-// must not change. So that searches run during most of the work, a node is added in two steps:
-// plan() and link().
+// The caller stores the vectors and computes the distances. A node is never removed, and its vector
+// must not change. A node is added in two steps, plan() and link(), so that searches can run during
+// most of the work.
 //
-// Thread safety: const methods can be called from any thread at once; link() excludes all others.
+// Thread safety: any thread can call const methods concurrently; link() requires exclusive access.
 #pragma once
 
 #include <compare>
@@ -28,7 +28,7 @@ class HnswGraph {
   using Slot = uint32_t;
   using Slots = std::vector<Slot>;
 
-  // Writes the distance of each of `others`. Any finite number; the lower, the nearer.
+  // Writes the distance of each of `others`. A distance is any finite number; lower is nearer.
   using Distances = FunctionRef<void(std::span<const Slot> others, float* distances)>;
   using DistancesFrom = FunctionRef<void(Slot one, std::span<const Slot> others, float* distances)>;
 
@@ -62,7 +62,8 @@ class HnswGraph {
   static std::size_t bytes_of(std::size_t slots);
 
   // Returns up to `width` of the nearest nodes that pass, the nearest first. A greater width finds
-  // more of them. Absent if it would compute more than `looks_max` distances, because few pass.
+  // more of them. Returns std::nullopt if it would compute more than `looks_max` distances, because
+  // few pass.
   std::optional<std::vector<Near>> search(Distances distances, std::size_t width,
                                           FunctionRef<bool(Slot)> passes,
                                           std::size_t looks_max) const;

@@ -29,7 +29,7 @@ Vector around(const Vector& center, float width, std::mt19937_64& random) {
   return vector;
 }
 
-// In clusters, as embeddings are.
+// Vectors in clusters, like embeddings.
 std::vector<Vector> clustered(std::size_t count, std::mt19937_64& random) {
   std::vector<Vector> centers(20);
   for (Vector& center : centers) center = around(Vector(kDimensions), 1, random);
@@ -86,7 +86,7 @@ class HnswGraphTest : public ::testing::Test {
     for (std::size_t i = 0; i < std::min(count, all.size()); ++i) slots.push_back(all[i].slot);
     return slots;
   }
-  // The part of the ten nearest that searches find, on average.
+  // The average share of the ten nearest nodes that searches find.
   double recall(std::size_t width, FunctionRef<bool(Slot)> passes) {
     constexpr std::size_t kTop = 10;
     constexpr int kQueries = 100;
@@ -139,7 +139,7 @@ TEST_F(HnswGraphTest, GivesUpIfFewPass) {
   EXPECT_EQ(search(vectors_[0], 10, passes), Slots{5});
 }
 
-// Plans that were made at the same time do not know each other, as those of several threads.
+// Plans made at the same time, as by several threads, do not include each other's nodes.
 TEST_F(HnswGraphTest, LinksNodesThatWerePlannedTogether) {
   vectors_ = clustered(1500, random_);
   constexpr Slot kTogether = 20;

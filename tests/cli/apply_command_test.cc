@@ -230,7 +230,7 @@ TEST_P(ApplyCommand, ReportsInvalidTemplates) {
                  "the template has no parameter 'Stge'");
 }
 
-// Each table is found, and refused by create_table_if_missing where anything of it is missing.
+// create_table_if_missing() fails if the existing table lacks a required part.
 TEST_P(ApplyCommand, TheRecipesTemplatesMakeTheTablesThatTheyNeed) {
   const auto apply = [&](const std::string& name, std::vector<std::string> parameters = {}) {
     std::vector<std::string> arguments{"apply", std::string(TEMPLATES) + "/" + name + ".yml"};
@@ -273,7 +273,7 @@ TEST(ApplyCommandAlone, MakesNoDirectoryForATemplateThatItRefuses) {
   EXPECT_FALSE(std::filesystem::exists(data));
 }
 
-// A service that takes its time: 400 of 1,000 items are in the index at one look, then 700.
+// A service that needs time: first 400 of 1,000 items are in the index, then 700.
 TEST(ApplyCommandAlone, ShowsOnATerminalHowFarAnIndexIs) {
   const TempDir directory;
   const std::string path = directory.path() / "template.yml";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stator program as a user starts it: its output and its exit status.
+// The stator program as a user runs it: its output and its exit status.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -226,7 +226,7 @@ TEST(Serve, LogsSlowRequestsOnStandardError) {
       R"([{"AttributeName":"p","AttributeType":"S"}],)"
       R"("KeySchema":[{"AttributeName":"p","KeyType":"HASH"}]})";
   RawConnection connection(server.port());
-  // An item that takes more than a millisecond on any machine.
+  // An item that takes more than a millisecond on every machine.
   std::string item = R"({"p":{"S":"a"},"v":{"L":[)";
   for (int i = 0; i < 60'000; ++i) item += R"({"N":"1"},)";
   item += R"({"N":"1"}]}})";
@@ -263,7 +263,7 @@ TEST(Cli, CompletesCommandLines) {
   EXPECT_EQ(complete({"lock", "r"}), "run\n");
   EXPECT_EQ(complete({"scan", "Orders", "--end"}), "--endpoint\n");
   EXPECT_EQ(complete({"scan", "Orders", "--output", "d"}), "dynamodb\n");
-  EXPECT_EQ(complete({"serve", "--data", ""}), "");  // a file
+  EXPECT_EQ(complete({"serve", "--data", ""}), "");  // a file name
   EXPECT_EQ(complete({"lock", "run", "n", "--", ""}), "");
   EXPECT_EQ(complete({"no", "such"}), "");
 }

@@ -42,7 +42,7 @@ std::string event_text(int event) {
          "\",\"event\":\"e" + std::to_string(event) + "\"}";
 }
 
-// Every event at least once, in any order, with what cannot be saved among them.
+// Every event at least once, in any order, with invalid ones among them.
 std::vector<std::string> published(uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<std::string> texts;
@@ -56,7 +56,7 @@ std::vector<std::string> published(uint64_t seed) {
   return texts;
 }
 
-// What all those events must come to.
+// Checks the final state after all these events.
 void expect_converged(Client& client) {
   const AnyToggle toggle(client, {.table = "Toggles"});
   for (int first = 0; first < kToggles; ++first) {
@@ -83,7 +83,7 @@ std::string text_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// False where it did not come to that within a minute.
+// Returns false if the condition is not true within a minute.
 template <class Condition>
 bool wait_until(Condition condition) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
@@ -94,7 +94,7 @@ bool wait_until(Condition condition) {
   return true;
 }
 
-// The moment of the crash is the one thing here that is left to chance.
+// Only the time of the crash is not reproducible.
 void kill_soon(Process& process, std::mt19937_64& random) {
   std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
   process.send_signal(SIGKILL);
@@ -217,7 +217,7 @@ TEST_F(Consume, LosesNoMessageIfAnyConsumerIsKilled) {
     kill_soon(consumer, random);
   }
 
-  // What the dead had taken comes to the living once its time to acknowledge is over.
+  // Events of killed consumers are redelivered after their time to acknowledge.
   Process steady(consume);
   EXPECT_TRUE(wait_until([&] { return count() == kEvents; }));
   steady.send_signal(SIGTERM);
@@ -237,7 +237,7 @@ TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
 
   auto client = HttpClient::open({.endpoint = server.url()});
   ASSERT_TRUE(client);
-  // The events that a table has once `last` is among them.
+  // Consumes until `last` is saved. Returns the saved events of a table.
   const auto consumed = [&](const std::string& durable, const std::string& table,
                             const std::string& last) {
     Process consumer(
@@ -249,7 +249,7 @@ TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
     const auto read = [&] {
       for (int event = 0; event < 3; ++event) {
         const auto page = toggle.history({id_of(event)});
-        if (!page) return false;  // before its table is there
+        if (!page) return false;  // the table does not exist yet
         for (const auto& entry : page->items) events.insert(entry.event.text);
       }
       return events.contains(last);
@@ -257,7 +257,7 @@ TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
     wait_until(read);
     consumer.send_signal(SIGTERM);
     EXPECT_EQ(consumer.wait(), 0) << consumer.err();
-    read();  // what was saved beside the last
+    read();  // events that were saved with the last one
     return events;
   };
   using Events = std::set<std::string>;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator copy: between directories and servers, also if a run is killed.
+// stator copy: between directories and servers, even if a run is killed.
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -32,7 +32,7 @@ class CopyCommand : public ::testing::Test {
     std::ofstream(path(name)) << text;
     return path(name);
   }
-  // A table "Many" with items of about 100 bytes.
+  // Creates a table "Many" with items of about 100 bytes.
   void fill(const std::string& data, int items) const {
     std::string lines = "pk,text\n";
     for (int i = 0; i < items; ++i) {
@@ -50,7 +50,7 @@ class CopyCommand : public ::testing::Test {
   TempDir directory_;
 };
 
-// Values that a copy could change: in the digits, the order, the type, the length or the depth.
+// Values that a copy could change in digits, order, type, length or depth.
 std::vector<Item> awkward_items() {
   std::vector<Item> items;
   const auto add = [&](AttributeValue value) {
@@ -81,7 +81,7 @@ std::vector<Item> awkward_items() {
   return items;
 }
 
-// The description of a table, without what every table has of its own.
+// The description of a table, without members that differ for each table.
 std::string described(const std::string& data) {
   const Ran ran = run_stator({"describe", "All", "--data", data, "--json"});
   EXPECT_EQ(ran.status, 0) << ran.err;
@@ -162,11 +162,12 @@ TEST_F(CopyCommand, AKilledCopyResumesFromItsCheckpoint) {
     killed.send_signal(SIGKILL);
     ASSERT_EQ(killed.wait(), -1);
   }
-  // Other commands do not write into the unfinished table, and other copies not by this file.
+  // Other commands do not write to the unfinished table, and other copies cannot use this
+  // checkpoint.
   expect_failure(run_stator({"copy", path("source"), path("target")}), 1, "--resume");
   expect_failure(run_stator({"copy", path("source"), path("other"), "--checkpoint", checkpoint}), 2,
                  "is not a checkpoint of this copy");
-  // The first item is before the position: if it is lost, only the comparison can find that.
+  // The first item is before the position. If it is lost, only the comparison can find out.
   const Ran first = run_stator({"scan", "Many", "--data", path("source"), "--limit", "1"});
   const std::string key =
       first.out.substr(first.out.find("\"k") + 1,
@@ -268,14 +269,14 @@ TEST_F(CopyCommand, RefusesWhatItCannotCopy) {
   expect_failure(copy({source, path("target"), "--rate", "0"}), 2, "--rate");
   expect_failure(copy({source, path("target"), "--checkpoint", write("other", "{}")}), 2,
                  "is not a checkpoint of this copy");
-  // A table of that name with other keys.
+  // A table with the same name but other keys.
   ASSERT_EQ(run_stator({"import", "Many", write("none.json", ""), "--key", "other:S", "--data",
                         path("target")})
                 .status,
             0);
   expect_failure(copy({source, path("target")}), 1, "it has another key schema");
   expect_failure(copy({source, path("target"), "--verify"}), 1, "has another key schema");
-  // The same server by two names.
+  // Two names of the same server.
   const Serving serving({"--memory"});
   const std::string port = std::to_string(serving.port());
   expect_failure(copy({"http://127.0.0.1:" + port, url(serving) + "/"}), 2, "are the same");
@@ -298,7 +299,7 @@ TEST_F(CopyCommand, SignsEachSideWithItsProfile) {
   const auto copy = [&](const std::string& profile) {
     std::vector<std::string> command =
         stator_command({"copy", path("source"), url(serving), "--to-profile", profile});
-    // The variables must not replace the profile's.
+    // These variables must not override the profile.
     command.insert(command.begin(), {"env", "AWS_SHARED_CREDENTIALS_FILE=" + keys,
                                      "AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=y"});
     Process process(command);

@@ -323,7 +323,7 @@ TEST(DataCommandsAlone, EditStatementsOnATerminal) {
   }
   Terminal terminal({"sh", "-c", command});
   ASSERT_TRUE(terminal.shows("stator> "));
-  terminal.type("\x1b[A");  // the line before
+  terminal.type("\x1b[A");  // the previous line
   EXPECT_TRUE(terminal.shows(".exit"));
   terminal.type("\n");
   EXPECT_EQ(terminal.wait(), 0);
@@ -345,7 +345,7 @@ TEST(DataCommandsAlone, ReadAnItemAndStatementsFromStandardInput) {
 }
 
 TEST(DataCommandsAlone, RefuseStandardInputThatCannotBeRead) {
-  // Reading a directory fails.
+  // Reading a directory fails, so standard input is unreadable.
   for (const char* command : {"\"$0\" sql - < /", "\"$0\" put Things - < /"}) {
     Process process({"sh", "-c", command, STATOR_BINARY});
     EXPECT_EQ(process.wait(), 1) << command;

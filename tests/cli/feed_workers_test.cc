@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator feed worker: the 77 of Les Misérables post, edit and retract while workers, woken through
-// NATS, are killed at random; then each follower has each post once.
+// stator feed worker: the 77 characters of Les Misérables post, edit and retract, while workers,
+// woken through NATS, are killed at random. Afterward, each follower has each post once.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -32,7 +32,7 @@ constexpr int kMinKills = 12;
 
 struct Graph {
   std::vector<std::string> names;
-  std::map<std::string, std::set<std::string>> follows;  // whom, by who
+  std::map<std::string, std::set<std::string>> follows;  // follower -> followed users
 };
 
 Graph read_graph() {
@@ -74,7 +74,7 @@ class FeedWorkers : public testing::Test {
   }
 
   virtual FeedOptions options() const { return {.table = "Feeds", .followers_table = "Followers"}; }
-  // All 77 post while any of three workers is killed at any time.
+  // All 77 users post while one of three workers is killed repeatedly.
   void post_while_workers_die(const FeedOptions& posting, const std::vector<std::string>& command);
 
   std::vector<std::string> worker_command(const std::vector<std::string>& more) const {
@@ -88,7 +88,7 @@ class FeedWorkers : public testing::Test {
         client_->scan({.table = options().table, .filter = "attribute_exists(outbox)"});
     return waiting && waiting->items.empty() && !waiting->last_evaluated_key;
   }
-  // The content of each item of a user's feed as it is stored, except tombstones.
+  // The stored content of each item in a user's feed, except tombstones.
   std::multiset<std::string> stored_for(const std::string& user) {
     std::multiset<std::string> found;
     QueryRequest request{.table = options().table,
@@ -118,7 +118,7 @@ class FeedWorkers : public testing::Test {
   testing::ScopedTrace trace_{__FILE__, __LINE__, "STATOR_SEED=" + std::to_string(seed_)};
 };
 
-// Each user posts some, edits the first and retracts the last.
+// Each user publishes some posts, edits the first and retracts the last.
 void post_for(const Feed& feed, const std::string& user) {
   std::vector<PostId> ids;
   for (int i = 0; i < kPostsEach; ++i) {
@@ -166,7 +166,7 @@ void FeedWorkers::post_while_workers_die(const FeedOptions& posting,
     });
   }
   for (int kills = 0; posters_left > 0 || kills < kMinKills; ++kills) {
-    // The moment of the crash is the one thing here that is left to chance.
+    // Only the time of the crash is not reproducible.
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 60'000));
     std::unique_ptr<Process>& victim = workers[random() % workers.size()];
     victim->send_signal(SIGKILL);

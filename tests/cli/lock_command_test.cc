@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator lock: its command, holders and waiters.
+// stator lock: the command that it runs, holders and waiters.
 #include <sys/stat.h>
 
 #include <fstream>
@@ -56,11 +56,11 @@ TEST_P(LockCommand, SaysWhatIsWrong) {
                  "could not run '/no/such/program': No such file or directory");
   expect_failure({"lock", "run", "n", "--", "/etc/passwd"}, 126,
                  "could not run '/etc/passwd': Permission denied");
-  // What could not run has not kept the lock.
+  // A command that could not run does not keep the lock.
   EXPECT_THAT(stator({"lock", "show", "n"}), Prints("free\n"));
 }
 
-// A command that holds the lock, says so on its first line and ends when the pipe is written to.
+// A command that holds the lock. It prints a first line, and ends when the pipe is written to.
 class Holder {
  public:
   Holder(const Where& where, std::vector<std::string> flags) : fifo_(where.path("fifo")) {
@@ -160,7 +160,7 @@ TEST(LockCommandOfAServer, EndsItsCommandWhereTheLockIsLost) {
        "--lease", "2", "--grace", "10", "--", "sh", "-c",
        "trap 'kill $!; echo ended; exit 0' TERM; sleep 60 & echo ready; wait"}));
   EXPECT_EQ(process.read_line(), "ready");
-  server.reset();  // no renewal gets through any more
+  server.reset();  // renewals fail from here on
   EXPECT_EQ(process.wait(), 75);
   EXPECT_EQ(process.out(), "ended\n");
   EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost, so the command was ended"));
@@ -200,10 +200,10 @@ TEST(LockCommandOfAServer, ListsAndBreaksLocks) {
   EXPECT_THAT(ls({"--user", "ann", "--json"}).out, HasSubstr("\"name\":\"nightly\""));
   EXPECT_THAT(ls({"--user", "cat"}), Prints(""));
   EXPECT_THAT(ls({"--expired"}), Prints(""));
-  // One that is stopped gives no sign of life; with the line stopped too, nobody takes over.
+  // A stopped holder sends no heartbeats. The waiter is stopped too, so that no process takes over.
   waiter.send_signal(SIGSTOP);
   holder.process().send_signal(SIGSTOP);
-  // A sign of life may have been on its way.
+  // A heartbeat can have been in transit.
   std::string expired;
   while ((expired = ls({"--expired"}).out).empty()) {
   }

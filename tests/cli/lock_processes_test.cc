@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-// Whether a process runs: not one that has ended and was not waited for yet.
+// Reports whether a process is running. One that has ended but was not waited for is not running.
 bool runs(const std::string& pid) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string stat;
@@ -23,7 +23,7 @@ bool runs(const std::string& pid) {
   return name_end != std::string::npos && stat.at(name_end + 2) != 'Z';
 }
 
-// It ends within ten seconds.
+// Reports whether the process ends within ten seconds.
 bool ends(const std::string& pid) {
   for (int i = 0; i < 1000 && runs(pid); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -31,8 +31,8 @@ bool ends(const std::string& pid) {
   return !runs(pid);
 }
 
-// Ctrl-Z, again if need be: a stop that comes as the terminal changes hands is undone by the
-// SIGCONT that follows, whoever lends the terminal.
+// Types Ctrl-Z, repeatedly if necessary. If a stop arrives while the terminal is handed over, the
+// following SIGCONT cancels it.
 bool stops(Terminal& shell) {
   for (int i = 0; i < 10; ++i) {
     shell.type("\x1a");
@@ -57,7 +57,7 @@ class LockProcesses : public testing::Test {
   }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(server_->port()); }
 
-  // A file of commands for a shell.
+  // Creates a file of shell commands.
   std::string file(const std::string& name, const std::string& text) const {
     const std::string path = (directory_.path() / name).string();
     std::ofstream(path) << text << '\n';
@@ -66,7 +66,7 @@ class LockProcesses : public testing::Test {
   std::string lock_run() const {
     return std::string(STATOR_BINARY) + " lock run nightly --endpoint " + url();
   }
-  // A file that runs `script` under the lock, as one job of a shell.
+  // Creates a file that runs `script` under the lock, as one job of a shell.
   std::string launcher(const std::string& script, const std::string& flags = "") const {
     return file("launch", "exec " + lock_run() + " " + flags + " -- sh " + file("job", script));
   }
@@ -84,7 +84,7 @@ TEST_F(LockProcesses, HaveTheInnermostLockInTheirEnvironment) {
     EXPECT_EQ(process.wait(), 0);
     EXPECT_EQ(process.out(), "nightly " + std::to_string(fence) + "\n");
   }
-  // Each variable is there once, whichever a program would read.
+  // Each variable exists only once, because programs could read either of two.
   outer.insert(outer.begin(), {"env", "STATOR_LOCK=inherited", "STATOR_FENCE=99"});
   outer.resize(outer.size() - inner.size());
   outer.emplace_back("env");
@@ -98,7 +98,7 @@ TEST_F(LockProcesses, HaveTheInnermostLockInTheirEnvironment) {
 TEST_F(LockProcesses, AllEndWhenTheLockIsLost) {
   for (const char* mind : {"", "trap '' TERM; "}) {
     server_ = std::make_unique<Serving>(std::vector<std::string>{"--memory"});
-    // A job that waits for its own command, which waits for another.
+    // A job that waits for its command, which waits for another one.
     const std::string job =
         std::string(mind) + "echo $$; sh -c 'echo $$; sleep 100 & echo $!; wait' & wait; true";
     Process process(
@@ -106,7 +106,7 @@ TEST_F(LockProcesses, AllEndWhenTheLockIsLost) {
     std::vector<std::string> pids(3);
     for (std::string& pid : pids) pid = process.read_line();
     for (const std::string& pid : pids) EXPECT_TRUE(runs(pid)) << pid;
-    server_.reset();  // no renewal gets through any more
+    server_.reset();  // renewals fail from here on
     EXPECT_EQ(process.wait(), 75);
     EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost, so the command was ended"));
     for (const std::string& pid : pids) {
@@ -122,7 +122,7 @@ TEST_F(LockProcesses, AllGetTheSignalsOfTheCommand) {
   process.send_signal(SIGTERM);
   EXPECT_EQ(process.wait(), 128 + SIGTERM);
   EXPECT_EQ(process.out(), "");
-  EXPECT_TRUE(ends(pid));  // the signal came to it too, in its own time
+  EXPECT_TRUE(ends(pid));  // the signal reached it too, but later
 }
 
 TEST_F(LockProcesses, AreContinuedAfterTheyWereStoppedWithoutATerminal) {
@@ -145,8 +145,8 @@ TEST_F(LockProcesses, ReadTheTerminal) {
 }
 
 TEST_F(LockProcesses, AreInterruptedFromTheTerminal) {
-  // The second is stopped as `cat` reads, and gets the terminal, when the signal comes. (`read`
-  // itself would not do: a signal just before it waits is lost to a shell's trap.)
+  // The second is stopped when `cat` reads; it gets the terminal when the signal comes. `read`
+  // cannot be used: a shell's trap loses a signal that arrives just before `read` waits.
   for (const char* waits : {"sleep 100 & wait", "cat /dev/tty & wait"}) {
     Terminal terminal(
         run_script(std::string("trap 'echo interrupted; exit 3' INT; echo ready; ") + waits));
@@ -158,9 +158,9 @@ TEST_F(LockProcesses, AreInterruptedFromTheTerminal) {
 }
 
 TEST_F(LockProcesses, TakeTheScriptThatRunsThemAlongWhenInterrupted) {
-  // Whether or not the command needs the terminal.
+  // With and without a command that needs the terminal.
   for (const char* job : {"echo got nothing", "read line < /dev/tty; echo \"got $line\""}) {
-    // Without a fork, in which a shell can miss the signal.
+    // Without a fork, during which a shell can miss the signal.
     const std::string waiting = file("job", std::string(job) + "; exec sleep 100");
     const std::string launch = file("launch", lock_run() + " -- sh " + waiting + "\necho went on");
     Terminal terminal({"sh", launch});

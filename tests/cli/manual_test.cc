@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The manual pages that the program writes, as man prints them.
+// The manual pages of the program, as man prints them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class Manual : public ::testing::Test {
     std::ifstream file(directory_.path() / page);
     return {std::istreambuf_iterator<char>(file), {}};
   }
-  // As a reader sees it, with what troff complains of on standard error.
+  // Renders a page. Warnings of troff are on standard error.
   Ran rendered(const std::string& page) const {
     Process man({"env", "LC_ALL=C", "MANWIDTH=300", "man", "--warnings", "--no-hyphenation",
                  "--no-justification", "--local-file", (directory_.path() / page).string()});

@@ -46,14 +46,14 @@ class Process {
     for (const int descriptor : descriptors_) close(descriptor);
   }
 
-  // The next line of standard output without its end; empty when there is none.
+  // Returns the next line of standard output, without its end. Empty if there is none.
   std::string read_line() {
     std::string line;
     for (char c = 0; read(descriptors_[0], &c, 1) == 1 && c != '\n';) line.push_back(c);
     return line;
   }
   void send_signal(int signal) const {
-    if (pid_ > 0) ::kill(pid_, signal);  // -1 would be everybody
+    if (pid_ > 0) ::kill(pid_, signal);  // -1 would signal all processes
   }
 
   bool is_running() const {
@@ -63,7 +63,7 @@ class Process {
            ended.si_pid == 0;
   }
 
-  // What each of its threads is about, for the message of one that does not end.
+  // The state of each thread, for the message about a process that does not end.
   std::string threads() const {
     std::string text;
     std::error_code none;
@@ -79,7 +79,7 @@ class Process {
     return text;
   }
 
-  // Reads both outputs to their ends; the exit status, or -1 where a signal ended the program.
+  // Reads both outputs completely. Returns the exit status, or -1 if a signal ended the program.
   int wait() {
     if (pid_ <= 0) return status_;
     std::array<pollfd, 2> polled{};
@@ -101,7 +101,7 @@ class Process {
     status_ = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return status_;
   }
-  // After wait(): what was written, lines already read excepted.
+  // After wait(): the output, except lines that were already read.
   const std::string& out() const { return out_; }
   const std::string& err() const { return err_; }
 

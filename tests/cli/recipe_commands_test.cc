@@ -14,7 +14,7 @@ using ::testing::MatchesRegex;
 
 class RecipeCommands : public CommandTest {
  protected:
-  // The command fails with this status and one line on standard error that says why.
+  // Expects the command to fail with this status and one line on standard error with the reason.
   void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
     const Ran ran = stator(std::move(arguments));
     EXPECT_EQ(ran.status, status) << reason;
@@ -116,7 +116,7 @@ TEST_P(RecipeCommands, FeedDeliversPostsToFollowers) {
               AllOf(HasSubstr("\"author\":\"ann\""),
                     HasSubstr("\"content\":\"two\\nlines \\\"\\u001b[31m\\\"\""),
                     HasSubstr("\"id\":\"" + std::string(kId) + "\""), MatchesRegex("[^\n]+\n")));
-  // For people a post is one line, and does not colour their terminal.
+  // In text output, a post is one line, without control characters.
   EXPECT_THAT(stator({"feed", "read", "bob"}).out,
               MatchesRegex(std::string(kId) + "\t2024-[^\t]+\tann\ttwo lines \" \\[31m\"\n"));
   EXPECT_THAT(stator({"feed", "retract", "ann", kId, "--json"}),
@@ -135,7 +135,7 @@ TEST_P(RecipeCommands, FeedWorkerRunsUntilStopped) {
   for (const std::string& flag : where_.flags()) arguments.push_back(flag);
   Process worker(stator_command(std::move(arguments)));
   worker.send_signal(SIGTERM);
-  // A signal that came before the worker waits for any has ended it without a word.
+  // If the signal arrives before the worker handles it, it ends the worker without output.
   const int status = worker.wait();
   if (status == 0) {
     EXPECT_THAT(worker.out(),
@@ -227,7 +227,7 @@ TEST(RecipeCommand, ReportsInvalidEndpoints) {
 
 TEST(RecipeCommand, ReportsThatNoServerResponds) {
   const std::string endpoint =
-      "http://127.0.0.1:1";  // one that another test's server had may be taken
+      "http://127.0.0.1:1";  // a fixed port, because another test can use any free one
   for (const std::vector<std::string>& command :
        {std::vector<std::string>{"toggle", "latest", "door"},
         {"lock", "show", "n"},

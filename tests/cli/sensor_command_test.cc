@@ -167,7 +167,7 @@ TEST_P(SensorCommand, ImportsFromTheStartIfRequested) {
   }
 }
 
-// Behind a server, whose table tells how far the import is.
+// Imports to a server, whose table contains the position of the import.
 class KilledImport : public ::testing::Test {
  protected:
   static constexpr int kReadings = 150'000;
@@ -193,7 +193,7 @@ class KilledImport : public ::testing::Test {
   Ran run(std::vector<std::string> words) const {
     return run_stator(with_endpoint(std::move(words)));
   }
-  // Returns once an import has said how far it has come; at once where it never will.
+  // Waits until an import has stored its position. Fails if the import ends first.
   void await_checkpoint(Process& import) const {
     HttpClient client = must(HttpClient::open({.endpoint = url_}));
     while (import.is_running()) {

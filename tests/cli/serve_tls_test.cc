@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator serve over HTTPS, as the program's own commands and operators meet it.
+// stator serve over HTTPS, as the program's own commands and operators use it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -95,7 +95,7 @@ TEST_F(ServeTls, ReportsWhyItKeepsTheOldPairAtASignal) {
   Certificate("second").write(certificate_, directory_.path() / "new.pem");
   server.send_signal(SIGHUP);
   EXPECT_EQ(name_at(port), "first");
-  server.send_signal(SIGTERM);  // is taken after a SIGHUP that still waits
+  server.send_signal(SIGTERM);  // handled after a pending SIGHUP
   EXPECT_EQ(server.wait(), 0);
   EXPECT_THAT(server.err(), HasSubstr("TLS certificate not reloaded: key '" + key_ +
                                       "' is not that of certificate '" + certificate_ + "'"));

@@ -22,7 +22,7 @@ inline std::vector<std::string> stator_command(std::vector<std::string> argument
   return arguments;
 }
 
-// The program gives up at once with one line on standard error that names what is wrong.
+// Expects the program to exit immediately, with one line on standard error about the problem.
 inline void expect_refusal(std::vector<std::string> arguments, int status,
                            const std::string& reason) {
   Process process(stator_command(std::move(arguments)));
@@ -36,7 +36,7 @@ inline uint16_t port_in(const std::string& url) {
   return static_cast<uint16_t>(std::atoi(url.substr(url.rfind(':') + 1).c_str()));
 }
 
-// A server on a free port, up and answering.
+// A server on a free port, which is ready for requests.
 class Serving {
  public:
   explicit Serving(std::vector<std::string> arguments) : process_(command(std::move(arguments))) {
@@ -59,7 +59,7 @@ class Serving {
   uint16_t port_ = 0;
 };
 
-// What a run of the program came to.
+// The result of a run of the program.
 struct Ran {
   int status = -1;
   std::string out;
@@ -79,7 +79,7 @@ MATCHER_P(Prints, out, "prints " + ::testing::PrintToString(out)) {
   return false;
 }
 
-// Tables where commands find them: in a directory that each opens, or behind a server.
+// The location of a command's tables: a directory that each command opens, or a server.
 class Where {
  public:
   explicit Where(bool endpoint) {
@@ -97,12 +97,12 @@ class Where {
   std::unique_ptr<Serving> server_;
 };
 
-// The suites that run on both; the parameter says whether there is a server.
+// A suite that runs on both; the parameter selects the server.
 class CommandTest : public ::testing::TestWithParam<bool> {
  protected:
   Ran stator(std::vector<std::string> arguments) {
     const std::vector<std::string> where = where_.flags();
-    // Before the command that `lock run` is to run.
+    // Before the command that `lock run` executes.
     arguments.insert(arguments.begin() + 2, where.begin(), where.end());
     return run_stator(std::move(arguments));
   }

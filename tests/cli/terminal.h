@@ -35,13 +35,13 @@ class Terminal {
       kill(pid_, SIGKILL);
       waitpid(pid_, nullptr, 0);
     }
-    close(descriptor_);  // hangs up on whatever still runs there
+    close(descriptor_);  // hangs up on programs that still run there
   }
 
   void type(std::string_view text) const { (void)!write(descriptor_, text.data(), text.size()); }
 
-  // Reads until what was not yet read holds `text`, and takes all up to its end. False if the
-  // program ends before, or shows nothing for `patience`.
+  // Reads until the unread output contains `text`, and consumes the output up to its end. Returns
+  // false if the program ends first, or prints nothing for `patience`.
   bool shows(std::string_view text, std::chrono::milliseconds patience = std::chrono::minutes(1)) {
     for (;;) {
       if (const auto at = unread_.find(text); at != std::string::npos) {
@@ -51,7 +51,7 @@ class Terminal {
       if (!read_more(patience)) return false;
     }
   }
-  // What was not yet read, to the end of the program.
+  // Returns the unread output, up to the end of the program.
   std::string rest() {
     while (read_more(std::chrono::minutes(1))) {
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator export and import: copying a table, also if a run is killed.
+// stator export and import: copying a table, even if a run is killed.
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -117,7 +117,7 @@ TEST_P(TransferCommand, AKilledExportResumes) {
   }
   const Ran ran = stator({"export", "Tab", where_.path("out"), "--json"});
   EXPECT_THAT(ran.out, HasSubstr("\"items\":9000"));
-  // The same export, whole, with nothing of the run that was killed.
+  // The same export is complete, without files of the killed run.
   ASSERT_EQ(std::distance(fs::directory_iterator(root), fs::directory_iterator()), 1);
   const fs::path directory = fs::directory_iterator(root)->path();
   EXPECT_TRUE(fs::exists(directory / "manifest-summary.json"));
@@ -125,7 +125,7 @@ TEST_P(TransferCommand, AKilledExportResumes) {
   EXPECT_EQ(std::distance(fs::directory_iterator(directory / "data"), fs::directory_iterator()), 1);
 }
 
-// A server, killed in the middle of a job, and started again.
+// A server that is killed during a job, and started again.
 class KilledJob : public ::testing::Test {
  protected:
   KilledJob() { fs::create_directories(buckets_ / "mine"); }
@@ -234,7 +234,7 @@ TEST_F(KilledJob, ABulkPutResumesAndPutsEachItemOnce) {
   EXPECT_EQ(member(described, "BulkOperationStatus"), "\"COMPLETED\"") << described;
   EXPECT_EQ(member(described, "ProcessedItemCount"), std::to_string(kItems));
   EXPECT_EQ(member(described, "FailedItemCount"), "0");
-  // A record that was put twice would count as a false condition.
+  // A record that was put twice would count as a failed condition.
   const std::string arn = member(described, "BulkOperationArn");
   const std::string id = arn.substr(arn.rfind('/') + 1, arn.size() - arn.rfind('/') - 2);
   std::ifstream file(buckets_ / "mine/out/AWSDynamoDB" / id / "manifest-summary.json");

@@ -5,7 +5,7 @@
 namespace stator::test {
 namespace {
 
-// As a member of a request, which escapes them.
+// Escaped, as a member of a request.
 constexpr const char* kPolicy =
     R"({\"Statement\":{\"Effect\":\"Deny\",\"Principal\":\"*\",\"Action\":\"*\",\"Resource\":\"*\"}})";
 constexpr const char* kOtherPolicy =
@@ -21,7 +21,7 @@ class AdministrationTest : public ClientTest {
     EXPECT_THAT(got, IsOk()) << operation << " " << json;
     return got.value_or("");
   }
-  // `json` with $ for the table's ARN.
+  // Replaces $ in `json` by the table's ARN.
   static std::string with_arn(std::string json) {
     const std::size_t at = json.find('$');
     return at == std::string::npos ? json : json.replace(at, 1, kArn);

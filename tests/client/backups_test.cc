@@ -14,7 +14,7 @@ class BackupsTest : public ClientTest {
     EXPECT_THAT(got, IsOk()) << operation << " " << json;
     return got.value_or("");
   }
-  // The text of a member, the first of its name.
+  // Returns the text of the first member with this name.
   static std::string member(const std::string& json, const std::string& name) {
     const std::string begin = "\"" + name + "\":\"";
     const std::size_t at = json.find(begin);
@@ -24,7 +24,7 @@ class BackupsTest : public ClientTest {
   }
   static std::string of(const std::string& arn) { return R"({"BackupArn": ")" + arn + "\"}"; }
 
-  // The ARN of a backup that is whole.
+  // Creates a backup, waits until it is complete, and returns its ARN.
   std::string backup(const std::string& table, const std::string& name) {
     const std::string created = answer(
         "CreateBackup", R"({"TableName": ")" + table + R"(", "BackupName": ")" + name + "\"}");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of the suites of Client: a separate backend, and tables.
+// Common parts of the suites of Client: a separate backend, and tables.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -23,7 +23,7 @@ class ClientTest : public ::testing::TestWithParam<std::string> {
   void put(const std::string& table, Item item) {
     ASSERT_THAT(client_.put_item({.table = table, .item = std::move(item)}), IsOk());
   }
-  // The item, or nothing.
+  // Returns the item; absent if it does not exist.
   std::optional<Item> get(const std::string& table, Item key) {
     auto got = client_.get_item({.table = table, .key = std::move(key), .consistent_read = true});
     EXPECT_THAT(got, IsOk());
@@ -32,7 +32,7 @@ class ClientTest : public ::testing::TestWithParam<std::string> {
 
   Result<PageResult> read(const QueryRequest& request) { return client_.query(request); }
   Result<PageResult> read(const ScanRequest& request) { return client_.scan(request); }
-  // Every page of a Query or Scan.
+  // Returns all pages of a Query or Scan.
   template <class Request>
   std::vector<PageResult> pages(Request request) {
     std::vector<PageResult> pages;
@@ -62,7 +62,7 @@ class ClientTest : public ::testing::TestWithParam<std::string> {
   INSTANTIATE_TEST_SUITE_P(Homes, suite, ::testing::ValuesIn(home_kinds()), \
                            [](const auto& test) { return test.param; })
 
-// {"pk" S}, on demand.
+// Key {"pk" S}, on-demand capacity.
 inline CreateTableRequest hash_table(std::string name) {
   return {.table = std::move(name),
           .attributes = {{"pk", ScalarType::kS}},
@@ -79,7 +79,8 @@ inline IndexDefinition index_on(std::string name, KeySchema keys, Projection pro
           .warm_throughput = {}};
 }
 
-// {"pk" S, "sk" N}; LocalByRank (pk, rank N: keys only), GlobalByPlace (place S, rank: with note).
+// Key {"pk" S, "sk" N}; LocalByRank (pk, rank N: keys only), GlobalByPlace (place S, rank: with
+// note).
 inline CreateTableRequest indexed_table(std::string name) {
   return {.table = std::move(name),
           .attributes = {{"pk", ScalarType::kS},

@@ -33,7 +33,7 @@ class ExportsTest : public ClientTest {
     return R"({"TableArn":")" + std::string(kArn) + R"(Tab","S3Bucket":")" + bucket + "\"" + more +
            "}";
   }
-  // The description of the export once it has ended.
+  // Runs an export, and returns its description after it has ended.
   Item run(const std::string& asked) {
     const Item begun = described_job("Export", client_.call("ExportTableToPointInTime", asked));
     EXPECT_EQ(text_of(begun, "ExportStatus"), "IN_PROGRESS");
@@ -44,7 +44,7 @@ class ExportsTest : public ClientTest {
     text << std::ifstream(home_.buckets / "mine" / key).rdbuf();
     return text.str();
   }
-  // The items of an export's files.
+  // Returns the items in an export's files.
   std::map<std::string, Item> exported(const std::string& manifest, transfer::DataFormat format) {
     std::map<std::string, Item> items;
     const auto bucket = transfer::Bucket::open(home_.buckets, "mine");

@@ -33,7 +33,7 @@ class ImportsTest : public ClientTest {
     std::string table = "Tab";
     std::string prefix = "";
     std::string format = "DYNAMODB_JSON";
-    std::string more = "";  // members of the request
+    std::string more = "";  // more members of the request
     std::string bucket = "mine";
     std::string attributes = R"({"AttributeName":"pk","AttributeType":"S"})";
     std::string schema = R"({"AttributeName":"pk","KeyType":"HASH"})";
@@ -46,7 +46,7 @@ class ImportsTest : public ClientTest {
            R"(","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[)" + wanted.attributes +
            R"(],"KeySchema":[)" + wanted.schema + "]" + wanted.indexes + "}}";
   }
-  // The description of the import once it has ended.
+  // Runs an import, and returns its description after it has ended.
   Item import(const Wanted& wanted) {
     const Item begun = described_job("Import", client_.call("ImportTable", request(wanted)));
     EXPECT_EQ(text_of(begun, "ImportStatus"), "IN_PROGRESS");
@@ -121,8 +121,8 @@ TEST_P(ImportsTest, EachFormatAndCompressionIsRead) {
   EXPECT_EQ(get("Rows", {{"pk", 2}}), (Item{{"pk", 2}, {"text", "b"}}));
 }
 
-// What cannot be turned into an item takes the rest of its object along; an item that the table
-// refuses only itself.
+// A record that is not an item makes the import skip the rest of its object. An item that the table
+// rejects is only skipped itself.
 TEST_P(ImportsTest, AnInvalidItemSkipsTheRestOfItsObject) {
   const std::string rest = line({{"pk", "lost"}});
   write("no-item", line({{"pk", "a"}}) +

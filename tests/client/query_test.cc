@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
 
-// Ten items in partition "a": sk 0 to 9, rank falling two by two, all in place "p".
+// Ten items in partition "a": sk 0 to 9, rank in descending pairs, all in place "p".
 class Queries : public ClientTest {
  protected:
   void SetUp() override {
@@ -100,7 +100,7 @@ TEST_P(Queries, PageByTheirLimitAndNameWhereTheyEnded) {
   EXPECT_EQ(all[0].scanned_count, 4);
   EXPECT_EQ(all[0].last_evaluated_key, (Item{{"pk", "a"}, {"sk", 3}}));
   EXPECT_THAT(sort_keys(all[2].items), ElementsAre(8, 9));
-  request.limit = 5;  // ends exactly at the last item, and cannot know it
+  request.limit = 5;  // ends exactly at the last item, without knowing that it is the last
   EXPECT_EQ(pages(request).size(), 3U);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is wrong with a request is said with one code and one message, wherever the tables are.
+// Each invalid request has the same error code and message on every backend.
 #include <functional>
 #include <map>
 #include <utility>
@@ -15,7 +15,7 @@ struct Refusal {
   Code code = Code::kValidation;
 };
 
-// The answer without its value.
+// The result without its value.
 template <class T>
 Result<void> outcome(Result<T> result) {
   if (!result) return failure_of(std::move(result));
@@ -60,7 +60,7 @@ Refusal refused_transaction(std::string what, const TransactWriteItemsRequest& r
 const Item thing{{"pk", "a"}, {"sk", 1}};
 const Item other_thing{{"pk", "b"}, {"sk", 1}};
 
-// The backends by kind, each with the same table and the same item.
+// One backend of each kind, with the same table and item.
 class Refusals : public ::testing::Test {
  protected:
   Refusals() {

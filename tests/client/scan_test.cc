@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan, alone and in parallel segments.
+// Scan, sequential and in parallel segments.
 #include <set>
 
 #include "client/client_test.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same random conditions and updates, once in PartiQL and once as expressions: they find the
-// same items, fail alike, and leave the same behind.
+// The same random conditions and updates as PartiQL and as expressions. Both find the same items,
+// have the same errors, and produce the same items.
 #include <algorithm>
 #include <random>
 
@@ -13,7 +13,7 @@ namespace {
 constexpr int kItems = 12;
 constexpr int kRounds = 250;
 
-// One text in both languages. Values stand in the order of the question marks.
+// The same condition or update in both languages. The values have the order of the question marks.
 struct Forms {
   std::string statement;
   std::string expression;
@@ -78,7 +78,7 @@ class Drawn {
     return joined += both(")");
   }
 
-  // Each path once, as an update may not write one twice.
+  // Uses each path once, because an update must not write one twice.
   Forms update() {
     std::vector<std::string> names = {"a1", "b1", "n1", "s1", "l1"};
     std::ranges::shuffle(names, random_);

@@ -10,7 +10,7 @@ using ::testing::SizeIs;
 
 class Streams : public ClientTest {
  protected:
-  // The stream's ARN.
+  // Returns the stream's ARN.
   std::string create_with_stream(CreateTableRequest request, StreamViewType view) {
     request.stream = StreamSpecification{.enabled = true, .view = view};
     const auto created = client_.create_table(request);

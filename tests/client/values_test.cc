@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an item may hold comes back as it was put.
+// Valid items read back as they were put.
 #include <limits>
 
 #include "client/client_test.h"

@@ -33,7 +33,7 @@ VectorIndexDefinition vectors_on(std::string name, int64_t dimensions,
 constexpr auto kHash = SearchSchemaElementType::kHash;
 constexpr auto kInlineFilter = SearchSchemaElementType::kInlineFilter;
 
-// Index "near": a HASH element "tenant" S, and the filter "grade" N.
+// Has an index "near" with a HASH element "tenant" S, and the filter "grade" N.
 CreateTableRequest table_of_tenants(int64_t dimensions) {
   CreateTableRequest request = hash_table("Things");
   request.attributes.push_back({"tenant", ScalarType::kS});
@@ -90,7 +90,7 @@ class Vectors : public ClientTest {
 };
 STATOR_IN_EACH_HOME(Vectors);
 
-// ---- Against a model
+// ---- Comparison with a model
 
 struct Model {
   std::map<std::string, Item> items;
@@ -127,7 +127,7 @@ struct Model {
     return vector;
   }
 
-  // Of all items that the attributes select, the best first.
+  // The nearest first, among the items with the wanted attributes.
   std::vector<std::pair<double, std::string>> nearest(VectorDistanceFunction function,
                                                       const Vector& query,
                                                       const Item& wanted) const {
@@ -236,7 +236,7 @@ TEST_P(Vectors, AreFoundAsTheyAreThroughoutARandomHistory) {
       for (std::size_t i = 0; i < result->results.size(); ++i) {
         const auto& [shown, score] = result->results[i];
         const std::string& shown_pk = *shown.at("pk").get_if<std::string>();
-        ASSERT_NEAR(score, expected[i].first, 1e-4) << step;  // ties come in any order
+        ASSERT_NEAR(score, expected[i].first, 1e-4) << step;  // equal scores can have any order
         ASSERT_NEAR(
             score,
             Model::score(index.distance_function, query, Model::vector_in(model.items[shown_pk])),
@@ -248,14 +248,14 @@ TEST_P(Vectors, AreFoundAsTheyAreThroughoutARandomHistory) {
   }
 }
 
-// The vector decides the score, the item has the label: both are of one write.
+// The score depends on the vector, and the item has the label: both must be from one write.
 TEST_P(Vectors, AreFoundInOneStateWhileOthersWrite) {
   CreateTableRequest request = hash_table("Things");
   request.vector_indexes = {vectors_on("near", 1)};
   request.vector_indexes->front().distance_function = VectorDistanceFunction::kEuclidean;
   create(request);
   put("Things", {{"pk", "a"}, {"label", 0}, {"vector", list_of({0})}});
-  // Rows to look at between that of "a" and its item.
+  // More rows, so that other writes come between reading the row of "a" and its item.
   for (int i = 0; i < 500; ++i) {
     put("Things", {{"pk", std::to_string(i)}, {"vector", list_of({1e9F})}});
   }
@@ -279,7 +279,7 @@ TEST_P(Vectors, AreFoundInOneStateWhileOthersWrite) {
   writer.join();
 }
 
-// ---- What a search shows
+// ---- Results of a search
 
 TEST_P(Vectors, ComeByDistance) {
   CreateTableRequest request = hash_table("Things");
@@ -359,7 +359,7 @@ TEST_P(Vectors, ShowWhatTheIndexProjects) {
   EXPECT_EQ(shown("some", "note, rest"), (Item{{"note", "n"}}));
   EXPECT_EQ(shown("keys", "pk, vector"), (Item{{"pk", "a"}, {"vector", item["vector"]}}));
 
-  // More digits than a float has.
+  // More digits than a float can represent.
   item["vector"] = List{Number::parse("0.123456789012").value(), Number::parse("1").value()};
   put("Things", item);
   EXPECT_EQ(
@@ -431,13 +431,13 @@ TEST_P(Vectors, CostTheBytesThatTheyHave) {
     return result && result->capacity ? result->capacity->vector_indexes
                                       : std::map<std::string, VectorCapacity, std::less<>>();
   };
-  // The names "vector" and "pk", the key's byte, and four for each dimension.
+  // The names "vector" and "pk", the key's byte, and four bytes for each dimension.
   constexpr int64_t kBytes = 6 + 2 + 1 + 4 * 500;
   const auto first = written(item, ReturnConsumedCapacity::kIndexes);
   ASSERT_TRUE(first.contains("near"));
   EXPECT_EQ(first.find("near")->second, (VectorCapacity{.write_bytes = double{kBytes}}));
   Item other = item;
-  other["note"] = "m";  // which the index does not have
+  other["note"] = "m";  // the index does not project it
   EXPECT_THAT(written(other, ReturnConsumedCapacity::kIndexes), IsEmpty());
   EXPECT_THAT(written({{"pk", "b"}, {"vector", item.at("vector")}}, ReturnConsumedCapacity::kTotal),
               IsEmpty());
@@ -450,7 +450,7 @@ TEST_P(Vectors, CostTheBytesThatTheyHave) {
   EXPECT_EQ(search({.vector = Vector(500, 1)})->capacity, std::nullopt);
 }
 
-// ---- Refusals
+// ---- Errors
 
 TEST_P(Vectors, OfAnItemHaveTheIndexsShape) {
   create(table_of_tenants(3));
@@ -597,7 +597,7 @@ TEST_P(Vectors, HaveIndexesOfTheServicesShapes) {
                         "Member must satisfy enum value set: [DOT_PRODUCT, COSINE, EUCLIDEAN]"));
 }
 
-// ---- Indexes that come and go
+// ---- Creation and deletion of indexes
 
 TEST_P(Vectors, AreInBackupsAndRestoredTables) {
   create(table_of_tenants(2));

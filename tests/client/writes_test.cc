@@ -155,7 +155,7 @@ TEST_P(Writes, ConditionsThatHoldLetTheWriteThrough) {
     const Values all{{":s", "S"},       {":te", "te"}, {":ex", "ex"},
                      {":text", "text"}, {":two", 2},   {":four", 4}};
     for (const auto& [name, value] : all) {
-      // Placeholders that are not used are refused.
+      // Unused placeholders are rejected, so they are omitted.
       const std::string text(condition);
       const std::size_t at = text.find(name);
       if (at != text.npos && (at + name.size() == text.size() ||
@@ -202,7 +202,7 @@ TEST_P(Writes, CostAUnitForEachIndexEntryThatChanges) {
                               .table_part = Capacity{.units = 1},
                               .local_indexes = {{"LocalByRank", {.units = 1}}},
                               .global_indexes = {{"GlobalByPlace", {.units = 1}}}}));
-  request.item.insert_or_assign("place", "y");  // an entry goes, another comes
+  request.item.insert_or_assign("place", "y");  // one entry is deleted, and another one is created
   const auto moved = client_.put_item(request);
   ASSERT_THAT(moved, IsOk());
   EXPECT_EQ(moved->capacity->total.units, 3);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator cluster, and what `stator serve --store` refuses before it serves anything.
+// stator cluster, and the arguments that `stator serve --store` rejects at startup.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 using ::testing::Not;
 
-// A run with a value of STATOR_STORE.
+// Runs the program with a value of STATOR_STORE.
 Ran run_with_store(const std::string& store, std::vector<std::string> arguments) {
   std::vector<std::string> command = stator_command(std::move(arguments));
   command.insert(command.begin(), {"env", "STATOR_STORE=" + store});
@@ -165,7 +165,7 @@ TEST_F(ClusterCommand, CommandsOnTablesOpenTheDatabaseThemselves) {
   EXPECT_THAT(run_with_store(postgres_url(), {"tables", "--schema", schema_.name()}),
               Prints("Tab\n"));
 
-  // A flag prevails over the variable.
+  // A flag takes precedence over the variable.
   const Ran other = run_with_store(postgres_url(), {"tables", "--endpoint", "http://127.0.0.1:1"});
   EXPECT_EQ(other.status, 1);
   EXPECT_THAT(other.err, HasSubstr("127.0.0.1:1"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two `stator serve` processes, and programs with a Database, on one PostgreSQL.
+// Two `stator serve` processes, and programs with a Database, on one PostgreSQL database.
 //
-// STATOR_CLUSTER_ROUNDS sets how often a server, or PostgreSQL, ends under load (default 4),
-// STATOR_SEED what the clients write.
+// STATOR_CLUSTER_ROUNDS sets how often a server or PostgreSQL stops under load (default: 4), and
+// STATOR_SEED the clients' writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -82,7 +82,7 @@ class Cluster : public ::testing::Test {
     EXPECT_THAT(got, IsOk());
     return got ? got->item : std::nullopt;
   }
-  // Runs `work` on threads, each with the client of a server in turn.
+  // Runs `work` on threads, each with the client of one of the servers in turn.
   template <class Work>
   void race(std::size_t threads, Work work) {
     std::vector<std::jthread> racers;
@@ -110,7 +110,7 @@ TEST_F(Cluster, OneServerSeesWhatTheOtherOneDoes) {
                                             .key_schema = {{"n", KeyType::kHash}},
                                             .projection = {.type = ProjectionType::kAll}}}}}}),
       IsOk());
-  // It belongs in the index whether or not the server has noticed that there is one.
+  // The index must contain the item even if this server has not noticed the index yet.
   ASSERT_THAT(client(1).put_item({.table = "Tab", .item = {{"pk", "b"}, {"n", 1}}}), IsOk());
   wait_until("the index is built", [&] {
     const auto found = client(1).describe_table({.table = "Tab"});
@@ -146,7 +146,7 @@ TEST_F(Cluster, ConditionsHoldAcrossServers) {
                                               .key = {{"pk", "counter"}},
                                               .update = "ADD n :one",
                                               .values = Values{{":one", 1}}});
-      // With many others in between, a request can be told to try again.
+      // With many concurrent writers, a request can get a conflict.
       if (added) ++counted;
       if (!added) {
         EXPECT_EQ(added.error().code, Code::kTransactionConflict) << added.error().message;
@@ -236,7 +236,7 @@ class ClusterFaults : public Cluster {
     EXPECT_TRUE(created) << created.error().message;
   }
 
-  // Makes half of the writers use each server, calls `fault`, and lets those go on that can.
+  // Makes half of the writers use each server, calls `fault`, and then stops the remaining writers.
   template <class Fault>
   std::vector<Result<void>> write_during(Fault fault) {
     std::vector<Result<void>> ends(kWriters);
@@ -247,14 +247,14 @@ class ClusterFaults : public Cluster {
       for (std::size_t i = 0; i < kWriters; ++i) {
         writers.emplace_back([&, i] { ends[i] = ledger_.write(client(i), i, stop); });
       }
-      // The moments of the faults are left to chance.
+      // The time of each fault is not reproducible.
       std::this_thread::sleep_for(std::chrono::milliseconds(20 + random_() % 300));
       fault();
       stop = true;
     }
     return ends;
   }
-  // What a killed server has sent may still be on its way.
+  // Waits until the statements of a killed server have ended.
   void wait_for_the_last_statements() {
     wait_until("PostgreSQL is idle", [&] {
       return run_sql(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen processes race to create one item, again and again: each round has exactly one winner.
+// In each round, sixteen processes race to create one item, and exactly one of them wins.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -23,11 +23,11 @@ namespace {
 constexpr int kProcesses = 16;
 constexpr int kRounds = 50;
 
-// In memory that the processes share.
+// Memory that the processes share.
 struct Shared {
   pthread_barrier_t barrier;
   std::array<std::atomic<int>, kRounds> winners;
-  std::array<std::atomic<int>, kRounds> winner;  // which process it was
+  std::array<std::atomic<int>, kRounds> winner;  // the number of the winning process
   std::atomic<int> errors;
 };
 
@@ -79,7 +79,7 @@ bool race(const std::string& url, int process, Shared& shared) {
   return true;
 }
 
-// Runs in a process of its own: what was stored is what the winner wrote.
+// Runs in a separate process. The stored items must be those of the winners.
 bool winners_are_stored(const std::string& url, const Shared& shared) {
   auto client = HttpClient::open({.endpoint = url});
   for (int round = 0; round < kRounds; ++round) {

@@ -2,10 +2,10 @@
 // kill -9 during writes: no acknowledged write is lost, and no write is partial.
 //
 // Each round writes from several clients, kills the server at a random time, runs `stator verify`,
-// starts the server again and checks the content against the clients' knowledge (support/ledger.h),
-// with the last transactions repeated under their tokens, and the outcome of jobs that were in
-// progress (upkeep.h).
-// STATOR_CRASH_ROUNDS sets the number of rounds (default 10), STATOR_SEED what they write.
+// and starts the server again. Then it checks the content against the clients' knowledge
+// (support/ledger.h). It repeats the last transactions with their tokens, and checks the outcome of
+// jobs that were in progress (upkeep.h).
+// STATOR_CRASH_ROUNDS sets the number of rounds (default: 10), and STATOR_SEED their writes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -45,7 +45,7 @@ void write_until_killed(Client& client, Ledger& ledger, Upkeep& upkeep, ServerPr
     threads.emplace_back([&, writer] { ends[writer] = ledger.write(client, writer, never); });
   }
   threads.emplace_back([&] { ends[kWriters] = upkeep.run(client); });
-  // The moment of the crash is the one thing here that is left to chance.
+  // Only the time of the crash is not reproducible.
   std::this_thread::sleep_for(std::chrono::milliseconds(5 + random() % 150));
   server.kill_now();
   for (std::thread& thread : threads) thread.join();
@@ -73,7 +73,7 @@ void create_tables(Upkeep& upkeep, const std::vector<std::string>& arguments) {
   EXPECT_EQ(server.terminate(), 0);
 }
 
-// A variable of the environment that servers are started in.
+// Sets an environment variable for the servers that are started.
 class Environment {
  public:
   Environment(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
@@ -98,7 +98,7 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   Ledger ledger(kWriters, random());
   Upkeep upkeep(buckets, random());
   ASSERT_NO_FATAL_FAILURE(create_tables(upkeep, arguments));
-  // What was written so far was written a while ago.
+  // From here on, the clock is ahead, so that earlier writes are old enough to export.
   const Environment ahead(kClockAhead, "1200");
   for (uint64_t round = 0; round <= rounds && !HasFailure(); ++round) {
     SCOPED_TRACE("after " + std::to_string(round) + " kills");

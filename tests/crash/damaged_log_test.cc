@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bit of the log flips after kill -9: the server does not start and prints the remedy, the
-// damaged log stays, and `stator recover` continues with the writes before the damage.
+// A bit of the log flips after kill -9. The server does not start and prints the remedy, and the
+// damaged log remains. `stator recover` continues with the writes before the damage.
 //
-// STATOR_FLIPS sets the number of bits, one at a time (default 20), STATOR_SEED which.
+// STATOR_FLIPS sets the number of bits, one at a time (default: 20), and STATOR_SEED their
+// positions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ Item key_of(int number) {
 
 class DamagedLog : public testing::Test {
  protected:
-  // Acknowledged one after the other, some larger than a block of the log.
+  // Makes writes that are acknowledged one after the other, some larger than a block of the log.
   void write_and_kill() {
     ServerProcess server(STATOR_BINARY, {"--data", killed_.string()});
     ASSERT_FALSE(server.url().empty());
@@ -53,7 +54,8 @@ class DamagedLog : public testing::Test {
     server.kill_now();
   }
 
-  // The rows, their log, and what tells of both: not the server's socket, nor the ballast.
+  // Copies the rows, their log and the files about both, but not the server's socket or the
+  // ballast.
   std::filesystem::path copy_killed() {
     auto path = directory_.path() / ("copy " + std::to_string(copies_++));
     std::filesystem::create_directory(path);
@@ -63,7 +65,7 @@ class DamagedLog : public testing::Test {
     return path;
   }
 
-  // The largest: the one in which the items are.
+  // Returns the largest log, which contains the items.
   static std::filesystem::path log_of(const std::filesystem::path& data) {
     std::filesystem::path largest;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(data)) {
@@ -80,8 +82,8 @@ class DamagedLog : public testing::Test {
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  // How many items there are: those that were written first. None if the damage is in the first
-  // commit, that of the table.
+  // Returns the number of items, which must be the first ones written. None is left if the damage
+  // is in the first commit, which creates the table.
   static int count_items(const std::filesystem::path& data) {
     auto database = Database::open({.path = data});
     EXPECT_THAT(database, IsOk());

@@ -44,7 +44,7 @@ std::optional<int64_t> number_of(NamedItems items) {
   for (const auto& [name, item] : items) {
     newest = std::max(newest, item.at("number").get_if<Number>()->to_int64().value_or(0));
   }
-  // The last write may have erased an item.
+  // The last write can have erased an item.
   for (const int64_t count : {newest, newest + 1}) {
     if ((count == newest || erases(count)) && state_after(count) == items) return count;
   }

@@ -18,7 +18,7 @@
 namespace stator::test {
 
 constexpr int64_t kNumberedItems = 1500;
-constexpr const char* kShelfIndex = "ByShelf";  // of shelf and number
+constexpr const char* kShelfIndex = "ByShelf";  // keys: shelf and number
 constexpr std::string_view kExpired = "expired-";
 
 using NamedItems = std::map<std::string, Item>;  // by partition key
@@ -27,9 +27,9 @@ std::string name_of(int64_t number);
 bool erases(int64_t number);
 Item item_of(int64_t number);
 
-// What the first `count` writes lead to.
+// The items after the first `count` writes.
 NamedItems state_after(int64_t count);
-// How many writes lead to the items; absent: no number of them.
+// The number of writes that produces these items; absent if there is none.
 std::optional<int64_t> number_of(NamedItems items);
 NamedItems without_expired(NamedItems items);
 

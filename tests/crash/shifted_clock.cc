@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replaces base/clock.cc, whose object the linker then does not use.
+// Replaces base/clock.cc: the linker uses this object instead.
 #include "crash/shifted_clock.h"
 
 #include "base/clock.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The clock of shifted_stator, which is `stator` but for it: the machine's, ahead by as much as the
-// environment says. An incremental export asks for a quarter of an hour of history.
+// The clock of shifted_stator, which is otherwise `stator`. It is ahead of the machine's clock by a
+// value from the environment. Incremental exports need it, because their window is at least 15
+// minutes.
 #pragma once
 
 #include <chrono>

@@ -21,7 +21,7 @@ constexpr const char* kBucket = "crashed";
 constexpr const char* kImported = "Imported";
 constexpr int64_t kIncrementLeastMs = 15L * 60 * 1000;
 constexpr int kFiles = 3;
-constexpr int kFlaws = 5;  // in one file
+constexpr int kFlaws = 5;  // per file
 
 transfer::Bucket make_bucket(const fs::path& buckets) {
   fs::create_directories(buckets / kBucket);
@@ -57,7 +57,7 @@ Item parsed(const std::string& json) {
   return document.value_or(Item());
 }
 
-// Lines of an export of `to`, or of what has changed since `from`, but for the times.
+// The lines of an export of `to`, or of the changes since `from`, without the times.
 std::set<std::string> expected_lines(std::optional<int64_t> from, int64_t to) {
   constexpr auto kJson = transfer::DataFormat::kDynamoDbJson;
   std::set<std::string> lines;
@@ -77,7 +77,7 @@ std::set<std::string> expected_lines(std::optional<int64_t> from, int64_t to) {
   return lines;
 }
 
-// A line with the time of its write made 0, which is to be between the moments.
+// Replaces the time of a line's write by 0. The time must be between the two moments.
 std::string without_time(std::string line, const Moment& from, const Moment& to) {
   const std::string before = R"("WriteTimestampMicros":{"N":")";
   const std::size_t begin = line.find(before) + before.size();
@@ -114,14 +114,14 @@ Transfers::Transfers(fs::path buckets, std::string table, uint64_t seed)
     }
     source_bytes_ += sound->line_bytes();
     flawed_bytes_ += flawed->line_bytes();
-    // What cannot be read takes the rest of its object along.
+    // Unreadable bytes make the import skip the rest of their object.
     static_cast<void>(flawed->add("garbage\n"));
     static_cast<void>(flawed->add(R"({"Item":{"pk":{"S":"lost"}}})"));
     EXPECT_TRUE(sound->finish() && flawed->finish());
   }
 }
 
-// ---- What is under way
+// ---- Jobs in progress
 
 Result<void> Transfers::begin(Client& client, const std::string& operation,
                               const std::string& request) {
@@ -141,7 +141,7 @@ Result<void> Transfers::start_export(Client& client, const Moment& moment) {
 }
 
 Result<void> Transfers::start_increment(Client& client, const Moment& moment) {
-  // The newest that is long enough ago.
+  // The newest moment that is old enough.
   const auto late = std::ranges::find_if(moments_, [&](const Moment& earlier) {
     return earlier.time_ms > moment.time_ms - kIncrementLeastMs;
   });
@@ -174,7 +174,7 @@ Result<void> Transfers::start_import(Client& client) {
         "Projection": {"ProjectionType": "ALL"}}]}})");
 }
 
-// ---- What must be true
+// ---- Checks
 
 void Transfers::settle(Client& client, const Moment& moment) {
   for (const std::string& arn : ended(client, "ListExports", "ExportSummaries", "Export")) {
@@ -204,7 +204,7 @@ std::vector<std::string> Transfers::ended(Client& client, const std::string& ope
       for (const AttributeValue& summary : list_of(page, member)) {
         if (text_of(as_map(summary), kind + "Status") == "IN_PROGRESS") return false;
         const std::string arn = text_of(as_map(summary), kind + "Arn");
-        // The newest come first.
+        // The newest ones come first.
         if (seen_.contains(arn)) return true;
         unseen.push_back(arn);
       }
@@ -212,7 +212,7 @@ std::vector<std::string> Transfers::ended(Client& client, const std::string& ope
     } while (!token.empty());
     return true;
   });
-  // Not before: an older one that goes on would be taken for one that was seen.
+  // Not earlier: an older one in progress would be mistaken for one that was seen.
   seen_.insert(unseen.begin(), unseen.end());
   return unseen;
 }
@@ -234,7 +234,7 @@ void Transfers::check_export(Client& client, const std::string& arn) {
   ++compared_;
 }
 
-// The lines of the export's files, which the manifests tell of.
+// The lines of the export's files, which the manifests list.
 std::vector<std::string> Transfers::check_files(const Item& described) {
   const fs::path root = buckets_ / kBucket;
   const fs::path summary_path = root / text_of(described, "ExportManifest");
@@ -275,7 +275,7 @@ void Transfers::check_import(Client& client, const std::string& arn) {
   const Item described = describe_job(client, "Import", arn);
   const auto table = client.describe_table({.table = kImported});
   if (!table) {
-    // The crash came before the answer, and before there was a table.
+    // The crash came before the response, and before the table was created.
     EXPECT_EQ(text_of(described, "FailureCode"), "InternalServerError");
     EXPECT_TRUE(std::ranges::find(begun_, arn) == begun_.end()) << table.error().message;
     return;

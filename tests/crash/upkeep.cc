@@ -22,7 +22,7 @@ constexpr const char* kFromMoment = "FromMoment";
 Upkeep::Upkeep(const std::filesystem::path& buckets, uint64_t seed)
     : random_(seed), transfers_(buckets, kTable, random_()) {}
 
-// ---- What is under way
+// ---- Jobs in progress
 
 Result<void> Upkeep::create(Client& client) {
   STATOR_RETURN_IF_ERROR(client.create_table(
@@ -52,7 +52,7 @@ Result<void> Upkeep::run(Client& client) {
   while (true) STATOR_RETURN_IF_ERROR(write(client));
 }
 
-// One waits for the other, so that each has to be the first now and then.
+// A job can wait for another one, so their order is random.
 Result<void> Upkeep::start_jobs(Client& client) {
   std::vector<std::function<Result<void>()>> jobs = {
       [&] { return restore_backup(client); },
@@ -123,7 +123,7 @@ Result<void> Upkeep::write(Client& client) {
   return {};
 }
 
-// ---- What must be true
+// ---- Checks
 
 void Upkeep::settle(Client& client) {
   check_table(client);
@@ -165,7 +165,7 @@ void Upkeep::check_table(Client& client) {
   if (indexed_) expect_index_of(client, kTable);
 }
 
-// Where items expire, those that had are gone in a while, and all others are there.
+// With TTL enabled, expired items are deleted after some time, and all others remain.
 void Upkeep::check_expired(Client& client) {
   wait_until("expired items stay", [&] {
     const auto described = client.describe_time_to_live({.table = kTable});
@@ -200,7 +200,7 @@ void Upkeep::check_restored(Client& client, const std::string& table,
   ++restored_;
 }
 
-// Keeps the newest to restore from.
+// Keeps the newest backup, for the next restore.
 void Upkeep::check_backups(Client& client) {
   const std::string first = R"("BackupArn":")";
   Result<std::string> listed;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upkeep: a server's long jobs, under way when it is killed, and what must be true of them after.
+// Upkeep: long jobs of a server, in progress when it is killed, and checks of their results.
 //
-// One table has one writer whose writes are numbered, and what a write does follows from its
-// number: so the table, each backup of it and each table that was restored from it must hold what
-// some number of writes leads to, and one that was restored to a moment exactly that moment's.
-// Meanwhile its index and its queue of expiring items come and go, and expired items are put that
-// the sweep has to find. It is exported, and another table imported (transfers.h).
+// One table has one writer with numbered writes, and the number of a write determines its effect.
+// So the table, each of its backups and each restored table must contain the result of the first n
+// writes, for some n. A table that was restored to a moment must contain exactly the state of that
+// moment. Concurrently, its index and its TTL queue are created and deleted, and the sweep must
+// find expired items. The table is exported, and another one is imported (transfers.h).
 //
-// Thread safety: none; run() may be on a thread of its own.
+// Thread safety: one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ class Upkeep {
   Result<void> create(Client& client);
   // Starts jobs, then writes until a request fails, and returns that failure.
   Result<void> run(Client& client);
-  // Waits until what was under way has ended, and compares, by EXPECT_…
+  // Waits until the jobs in progress have ended, and compares their results (EXPECT_…).
   void settle(Client& client);
-  std::size_t restored() const { return restored_; }  // tables that were compared
+  std::size_t restored() const { return restored_; }  // restored tables that were compared
   std::size_t transferred() const { return transfers_.compared(); }
 
  private:
@@ -48,12 +48,12 @@ class Upkeep {
 
   std::mt19937_64 random_;
   std::size_t restored_ = 0;
-  int64_t written_ = 0;  // how many of the writes were acknowledged, or found
+  int64_t written_ = 0;  // number of writes that were acknowledged or found
   bool indexed_ = false;
   bool expiring_ = false;
-  Moment moment_;                       // of a quiet table
-  std::optional<int64_t> restored_to_;  // the number of the moment, while it is being restored
-  std::string backup_;                  // ARN of one that is whole
+  Moment moment_;                       // a moment without writes in progress
+  std::optional<int64_t> restored_to_;  // the number of that moment during a restore
+  std::string backup_;                  // ARN of a complete one
   Transfers transfers_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as every kind of expression: what parses prints to what parses and means the same, NOT
-// negates it, and an update leaves an item that can be stored.
+// Any text as every kind of expression. If it parses, its printed form parses too and has the same
+// meaning. NOT negates it, and an update produces an item that can be stored.
 #include <boost/pfr/ops_fields.hpp>
 #include <concepts>
 
@@ -11,14 +11,14 @@
 
 namespace stator::expression {
 
-// Member by member, whatever members there are.
+// Compares all members, including future ones.
 template <class T>
   requires(std::same_as<T, ConditionNode> || std::same_as<T, Operand> ||
            std::same_as<T, UpdateTree>)
 bool operator==(const T& a, const T& b) {
   return boost::pfr::eq_fields(a, b);
 }
-// Printing puts the sections into one order, so that positions may differ.
+// Printing sorts the sections, so positions can differ.
 bool operator==(const UpdateAction& a, const UpdateAction& b) {
   return a.path == b.path && a.operand == b.operand;
 }
@@ -61,7 +61,7 @@ const stator::Values& values() {
   return all;
 }
 
-// An attribute of each type, and one whose name needs a placeholder.
+// Has an attribute of each type, and one whose name needs a placeholder.
 const stator::Item& item() {
   static const stator::Item all = {
       {"a", "text and more"},
@@ -98,7 +98,7 @@ void check_condition(std::string_view text, std::string_view encoded) {
   for (const auto& found : {std::optional(stator::ItemView(encoded)), {}}) {
     const bool matches = condition->matches(found);
     STATOR_CHECK(again->matches(found) == matches);
-    // One nesting more may be too deep.
+    // The additional nesting level can be too deep.
     STATOR_CHECK(!negated || negated->matches(found) != matches);
   }
 }
@@ -142,7 +142,7 @@ void check_key_condition(std::string_view text) {
   const auto key = stator::KeyCondition::parse(text, placeholders, schema, attributes,
                                                ExpressionLimits::kLifted);
   if (!key) return;
-  // What is allowed of keys is part of what is allowed of all attributes.
+  // Every valid key condition is also a valid filter.
   STATOR_CHECK(parsed<stator::Condition>(text, stator::ConditionRole::kFilter));
   STATOR_CHECK(key->hash.size() == 1 && key->hash[0].is<std::string>());
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a connection's: the same requests however they are cut into receives, within the
-// limits, and each one written out again, at once or in chunks, reads back the same.
+// Any bytes as the data of a connection. The same requests must be read, within the limits, no
+// matter how the bytes are split into receives. Each request is written again, as a whole or in
+// chunks, and must read back the same.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -43,8 +44,8 @@ ReadRequest copy_of(const RequestReader& reader) {
   return copy;
 }
 
-// `next_size` says how many bytes the next receive gives, at least one. How and how soon what is no
-// HTTP is refused may depend on it, but never what is a request.
+// `next_size` returns the size of the next receive, at least one byte. How and when invalid bytes
+// are rejected can depend on it, but valid requests must not.
 template <class NextSize>
 std::vector<ReadRequest> read(std::string_view stream, NextSize next_size) {
   RequestReader reader(kHeaderBytesMax, kBodyBytesMax);
@@ -75,7 +76,7 @@ bool frames(std::string_view name) {
          equals_ignoring_case(name, "connection");
 }
 
-// A digit is enough for the size of such a chunk.
+// One digit is enough for the size of a chunk.
 std::string chunks_of(std::string_view body) {
   std::string text;
   for (; !body.empty(); body.remove_prefix(std::min<std::size_t>(9, body.size()))) {
@@ -85,7 +86,7 @@ std::string chunks_of(std::string_view body) {
   return text + "0\r\n\r\n";
 }
 
-// Twice in a row, so that what one leaves behind would be seen in the next.
+// Reads the request twice in a row, so that leftovers of the first one would affect the second.
 void check_written(ReadRequest request, bool chunked) {
   std::erase_if(request.headers, [](const auto& header) { return frames(header.first); });
   if (chunked) {

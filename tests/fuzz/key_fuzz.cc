@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two keys of one shape (one to three texts, binaries or numbers): their bytes order as the values
-// do, read back, end themselves and obey prefixes. Any bytes as a key: refused, or written again.
+// Two keys of one shape (one to three texts, binaries or numbers). Their bytes must have the order
+// of the values, read back, be self-delimiting, and match prefixes. Any bytes as a key must be
+// rejected, or must be the same when written again.
 #include <fuzzer/FuzzedDataProvider.h>
 
 #include <algorithm>
@@ -75,7 +76,7 @@ void check_reads_back(std::string_view bytes, const Key& key) {
   STATOR_CHECK(bytes.empty());
 }
 
-// The range of a prefix holds exactly what begins with it.
+// The range of a prefix contains exactly the keys that begin with it.
 void check_prefix(std::string_view prefix, std::string_view bytes) {
   const std::string end = stator::prefix_end(prefix);
   STATOR_CHECK((bytes >= prefix && (end.empty() || bytes < end)) == bytes.starts_with(prefix));

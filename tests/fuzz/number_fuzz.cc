@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two texts as numbers: canonical text reads back, key bytes order as the numbers do, sums undo,
-// and the C library's own reading of the text is the same number. Any bytes as a number's key.
+// Two texts as numbers. Canonical text reads back, key bytes have the order of the numbers, and
+// sums can be reversed. The C library reads the same number. Any bytes as the key of a number.
 #include <cmath>
 #include <cstdlib>
 #include <string>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as an access policy, of an identity and of a resource: what parses can be evaluated, and
-// prints to what parses and decides the same.
+// Any text as an access policy of an identity and of a resource. If it parses, it can be evaluated,
+// and its printed form parses too and gives the same decisions.
 #include <array>
 #include <span>
 #include <vector>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any body as a request of every operation: an error or a request, whose JSON reads back to the
-// same request.
+// Any body as a request of every operation. It gives an error, or a request whose JSON reads back
+// to the same request.
 #include <algorithm>
 #include <boost/pfr/ops_fields.hpp>
 #include <concepts>
@@ -12,7 +12,7 @@
 
 namespace stator {
 
-// Member by member, whatever members there are.
+// Compares all members, including future ones.
 template <class T>
   requires(std::same_as<T, KeysAndAttributes> || std::same_as<T, WriteRequest> ||
            std::same_as<T, TransactWriteItem> || std::same_as<T, TransactGetItem> ||
@@ -25,7 +25,7 @@ bool operator==(const T& a, const T& b) {
 
 namespace {
 
-// Written out, a legacy parameter is the expression that it was translated to.
+// In JSON, a legacy parameter is the expression to which it was translated.
 void forget_legacy(auto& request) {
   if constexpr (requires { request.legacy; }) request.legacy = false;
 }
@@ -33,7 +33,8 @@ void forget_legacy(BatchGetItemRequest& request) {
   for (auto& [table, wanted] : request.items) forget_legacy(wanted);
 }
 
-// A statement with parameters that are none is told so; they cannot be written out.
+// A statement with an empty list of parameters is rejected when it runs. Such a list cannot be
+// written to JSON.
 bool is_whole(const auto&) {
   return true;
 }

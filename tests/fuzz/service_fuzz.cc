@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any lines as requests of every operation to a server's database: each one is answered by JSON
-// that a client reads, or by an error of the API's own, never by a failure of the server's; after
-// all of them the table's items, its pages and its indexes agree. A line's first byte chooses the
-// operation.
+// Any lines as requests of every operation, to a server's database. Each response must be JSON that
+// a client can read, or an error of the API, but never an internal error. After all requests, the
+// table's items, pages and indexes must match. A line's first byte selects the operation.
 #include <algorithm>
 #include <future>
 #include <map>
@@ -35,7 +34,7 @@ struct Operation {
   std::string_view target;
   bool (*readable)(std::string_view json);
 };
-// What is worth most comes more than once.
+// The most useful operations appear more than once.
 constexpr Operation kOperations[] = {
     {"DynamoDB_20120810.PutItem", readable<WriteResult>},
     {"DynamoDB_20120810.UpdateItem", readable<WriteResult>},
@@ -115,7 +114,7 @@ void check_answer(const Operation& operation, const http::Response& response) {
   STATOR_CHECK(response.status == 400);
   const Error error = wire::read_error(response.status, response.body);
   STATOR_CHECK(error.code != Code::kInternalServerError);
-  // Of what is no JSON nothing is said, and a client makes up a message.
+  // An error for invalid JSON has no message, so the client supplies one.
   const bool has_message = response.body.find("essage\":") != std::string::npos;
   STATOR_CHECK(!has_message || wire::error_to_json(error) == response.body);
 }
@@ -140,7 +139,7 @@ void send(server::DynamoDbService& service, const Operation& operation, std::str
   check_answer(operation, response);
 }
 
-using Rows = std::map<std::string, std::string>;  // by the encoded key: the item
+using Rows = std::map<std::string, std::string>;  // encoded key -> item
 
 std::string key_of(const Item& item) {
   return encode_item({{"p", item.at("p")}, {"s", item.at("s")}});
@@ -180,7 +179,7 @@ void check_table(Engine& engine, bool has_global_index) {
   if (has_global_index) STATOR_CHECK(scan(engine, "Glo") == global);
 }
 
-// Whether the index is there as it was created, neither dropped nor another one of its name.
+// Reports whether the index still exists as it was created: not dropped, and not replaced.
 bool has_index(const TableDescription& table, const IndexDefinition& wanted) {
   return std::ranges::any_of(table.global_indexes, [&](const IndexDescription& index) {
     return index.definition.name == wanted.name && index.status == TableStatus::kActive &&
@@ -204,12 +203,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
     const std::string_view text = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(rest.size(), text.size() + 1));
     if (text.empty()) continue;
-    // The corpus counts from A.
+    // The corpus uses letters from A on.
     const auto choice = static_cast<unsigned char>(text[0] - 'A') % std::size(kOperations);
     send(service, kOperations[choice], text.substr(1));
   }
   const auto described = engine.describe_table({.table = "Tab"});
-  // Unless it was deleted, and perhaps another one of its name created.
+  // Unless the table was deleted, and perhaps another one with its name was created.
   if (described && described->table.id == created->table.id) {
     check_table(engine, has_index(described->table, table_request().global_indexes->front()));
   }

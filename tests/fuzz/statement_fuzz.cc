@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as a PartiQL statement: what parses prints to what parses and means the same, and a plan
-// is of conditions, updates and items that the engine can carry out.
+// Any text as a PartiQL statement. If it parses, its printed form parses too and has the same
+// meaning. Its plan consists of conditions, updates and items that the engine can execute.
 #include "base/check.h"
 #include "expression/expression.h"
 #include "partiql/parser.h"
@@ -27,7 +27,7 @@ const Item& item() {
   return all;
 }
 
-// All the same, since FROM … SET is printed as UPDATE, with its parameters in another order.
+// All are equal, because FROM … SET is printed as UPDATE, with its parameters in another order.
 std::vector<AttributeValue> parameters(std::size_t count, std::size_t choice) {
   const auto chosen =
       std::next(item().begin(), static_cast<std::ptrdiff_t>(choice % item().size()));
@@ -55,7 +55,7 @@ void check_update(Plan& plan, Plan& again) {
   STATOR_CHECK(changed.has_value() == changed_again.has_value());
   if (!changed) return;
   STATOR_CHECK(*changed == *changed_again);
-  STATOR_CHECK(changed->has_value() && validate_item(**changed));  // the item is there
+  STATOR_CHECK(changed->has_value() && validate_item(**changed));  // the item exists
 }
 
 void check_columns(const Plan& plan, const Plan& again) {
@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   if (!statement) return 0;
   const std::string printed = partiql::print(*statement);
   const auto again = partiql::parse(printed);
-  // Printed in parentheses, a chain of operators may nest too deep.
+  // Printing adds parentheses, so a chain of operators can be nested too deep.
   if (!again && again.error().message.find("nested too deeply") != std::string::npos) return 0;
   STATOR_CHECK(again && partiql::print(*again) == printed);
   if (statement->parameters > kParametersMax) return 0;

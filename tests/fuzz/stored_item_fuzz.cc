@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a stored item: refused, or read in full, written back to the same bytes, and the
-// same JSON from the bytes as from the tree, which reads back to the same item.
+// Any bytes as a stored item. They are rejected, or are read completely and written back to the
+// same bytes. The bytes and the decoded item give the same JSON, which reads back to the same item.
 #include "api/json/item_json.h"
 #include "api/json/json_writer.h"
 #include "api/wire/wire.h"
@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   json.item(view);
   const std::string text = std::move(json).finish();
   STATOR_CHECK(stator::wire::item_to_json(item) == text);
-  // Text that is no UTF-8, or sets that the service refuses, may be stored but not sent.
+  // Text that is not UTF-8, and sets that DynamoDB rejects, can be stored but not sent.
   const auto again = stator::wire::item_from_json(text);
   STATOR_CHECK(!again || *again == item);
   return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of imports: whatever they hold is read to its end, the same from any position, and
-// items that are read from them are written so that they read back. The first byte chooses format
-// and compression.
+// Files of imports. Any content is read to its end, with the same result from any position. Items
+// that are read are written again and must read back. The first byte selects the format and the
+// compression.
 #include <string>
 #include <vector>
 

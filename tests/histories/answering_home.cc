@@ -38,7 +38,7 @@ std::unique_ptr<Engine> open_engine(std::unique_ptr<TransactStore> store) {
 
 using Rows = std::vector<std::pair<std::string, std::string>>;
 
-// What an engine writes to an empty store: the secret.
+// The rows that an engine writes to an empty store, which include the secret.
 const Rows& first_rows() {
   static const Rows written = [] {
     const auto engine = open_engine(make_memory_store());
@@ -210,7 +210,7 @@ class PairHome final : public AnsweringHome {
 
  private:
   std::mt19937 random_;
-  OpenStore open_store_;  // owns what the stores share
+  OpenStore open_store_;  // owns the shared parts of the stores
   std::array<std::unique_ptr<Engine>, 2> engines_;
 };
 

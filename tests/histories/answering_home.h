@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Homes that answer any request by JSON: in memory, on RocksDB with the smallest buffers, behind
-// HTTP, and on pairs of engines. The same requests give the same bytes: all begin with one secret
-// of the partition hash, their clocks stand still, and a table's id, which is random, is blanked.
+// Homes that respond to any request with JSON: in memory, on RocksDB with the smallest buffers,
+// over HTTP, and on pairs of engines. Equal requests give equal bytes. For this, all have the same
+// secret of the partition hash, their clocks do not advance, and the random table ids are removed.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,24 @@ class AnsweringHome {
  public:
   virtual ~AnsweringHome() = default;
   virtual std::string answer(const AnyRequest& request) = 0;
-  virtual void reopen() {}  // where there is something to come back to
+  virtual void reopen() {}  // if the home has stored data
 };
 
 std::unique_ptr<AnsweringHome> home_in_memory();
 std::unique_ptr<AnsweringHome> home_over_http();
-// Two engines on one backend, as two servers have it: each request goes to one of them.
+// Two engines on one backend, like two servers. Each request is sent to one of them.
 std::unique_ptr<AnsweringHome> home_on_pair(uint32_t seed);
-std::unique_ptr<AnsweringHome> home_on_postgres(uint32_t seed);  // the same, in a schema of its own
+std::unique_ptr<AnsweringHome> home_on_postgres(uint32_t seed);  // the same, in a separate schema
 
 enum class Reopening { kNever, kWhenTold };
-// How much RocksDB had to do for a history.
+// How much work RocksDB did during a history.
 struct RocksWork {
   int flushes = 0;
   int compactions = 0;
 };
 class RocksHome : public AnsweringHome {
  public:
-  virtual RocksWork work() const = 0;  // since it was opened last
+  virtual RocksWork work() const = 0;  // since it was last opened
 };
 std::unique_ptr<RocksHome> home_on_disk(Reopening reopening);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random histories of items, transactions, batches and queries against a naive model, on both
-// stores of one process and on two engines with one backend or one PostgreSQL, reopened in the
-// middle. The table is dropped and created again, its index is dropped and filled again, and its
-// stream and TTL are switched. On two engines, each request goes to one of them. STATOR_SEED
-// repeats a history, STATOR_STEPS lengthens it.
+// Random histories of items, transactions, batches and queries, compared with a naive model. They
+// run on both stores of one process, and on two engines with one backend or one PostgreSQL
+// database, and are reopened in between. The table is dropped and created again, its index is
+// dropped and filled again, and its stream and TTL are enabled and disabled. With two engines, each
+// request is sent to one of them. STATOR_SEED repeats a history, STATOR_STEPS lengthens it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::optional<Values> given(Values values) {
   return values;
 }
 
-// Names used by the texts of model_updates; the service refuses those that a text does not use.
+// Names in the texts of model_updates(). DynamoDB rejects names that a text does not use.
 std::optional<Names> names_in(const std::string& text) {
   Names names;
   if (text.find("#g") != std::string::npos) names["#g"] = "group";
@@ -42,7 +42,7 @@ std::optional<Names> names_in(const std::string& text) {
   return names;
 }
 
-// What an action would do, by the model.
+// The outcome of an action in the model.
 enum class Outcome { kApplied, kConditionFailed, kDoesNotFit };
 
 struct Action {
@@ -215,7 +215,7 @@ class History {
     action.key = pick_key();
     action.condition = pick_of(test::model_conditions(pick(20) - 10));
     action.item = pick_item(action.key);
-    // The placeholders of a condition and of an update are told apart by their number.
+    // A number distinguishes the placeholders of a condition from those of an update.
     action.update = pick_of(test::model_updates(pick(20) - 10, pick_text()));
     if (action.kind == TransactAction::kConditionCheck && !action.condition.text) {
       action.condition = test::model_conditions(0)[1];
@@ -224,7 +224,7 @@ class History {
     return action;
   }
 
-  // Gives a condition placeholders of its own, so that it can share a request with an update.
+  // Renames the placeholders of a condition, so that it can share a request with an update.
   static void separate(ModelCondition& condition) {
     if (!condition.text) return;
     Values renamed;
@@ -379,7 +379,7 @@ class History {
               model_.partition(pk, low, high, forward));
   }
 
-  // What is written while it is filled belongs in it too.
+  // The index must also contain items that are written while it is filled.
   void toggle_index() {
     wait_for_index();
     UpdateTableRequest request{.table = "Table", .global_indexes = {{GlobalIndexChange()}}};
@@ -411,7 +411,7 @@ class History {
     EXPECT_EQ(described->table.stream.has_value(), streams_);
   }
 
-  // Items have no such attribute, so none of them expires.
+  // Items do not have the attribute, so none of them expires.
   void toggle_expiry() {
     const auto described = database().describe_time_to_live({.table = "Table"});
     ASSERT_TRUE(described) << described.error().message;
@@ -457,7 +457,7 @@ class History {
                             .values = Values{{":g", group}, {":a", low}, {":b", high}},
                             .limit = pick(4) + 1});
     auto want = model_.group(group, low, high);
-    // The order of equal index keys is the store's own business.
+    // Items with equal index keys can have any order.
     EXPECT_TRUE(std::ranges::is_sorted(
         found, {}, [](const Item& item) { return *item.at("n").get_if<Number>(); }));
     const auto by_key = [](const Item& item) {

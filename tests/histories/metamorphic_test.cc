@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// One random history of every operation in several homes: in memory, on RocksDB with the smallest
-// buffers, there too but reopened at random, over HTTP, and on two engines with one backend or one
-// PostgreSQL. The answers are the same, byte for byte. STATOR_SEED repeats a history, STATOR_STEPS
-// lengthens it.
+// One random history of all operations in several homes. They are in memory, on RocksDB with the
+// smallest buffers, the same but reopened at random, and over HTTP. Others are two engines on one
+// backend or one PostgreSQL database. The responses must be equal, byte for byte. STATOR_SEED
+// repeats a history, STATOR_STEPS lengthens it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -40,7 +40,7 @@ std::string without_counts(const std::string& json) {
 struct NamedHome {
   std::string name;
   std::unique_ptr<AnsweringHome> home;
-  bool has_counts = true;  // false: each process counts what it wrote itself
+  bool has_counts = true;  // false: each process counts only its own writes
 };
 
 std::vector<NamedHome> homes_of_one_process() {
@@ -64,7 +64,7 @@ class Homes {
  public:
   explicit Homes(MakeHomes make) : others_(make()) {}
 
-  // True where every home answers the same; what the others' is compared with is in `answer`.
+  // Returns true if all homes have the same response. Sets `answer` to the first home's response.
   bool agree(const Step& step, std::string& answer) {
     answer = memory_->answer(step.request);
     return std::ranges::all_of(others_, [&](const NamedHome& other) {
@@ -90,7 +90,7 @@ class Homes {
   Difference difference_;
 };
 
-// Cuts a history after its first difference; absent where there is none.
+// Truncates a history after its first difference. Absent if there is none.
 std::optional<Difference> first_difference(MakeHomes make, std::vector<Step>& steps) {
   Homes homes(make);
   std::string answer;
@@ -102,7 +102,7 @@ std::optional<Difference> first_difference(MakeHomes make, std::vector<Step>& st
   return std::nullopt;
 }
 
-// Leaves out what the difference does not need, larger pieces first.
+// Removes steps that the difference does not need, larger pieces first.
 Difference shrink(MakeHomes make, std::vector<Step>& steps, Difference difference) {
   constexpr int kAttemptsMax = 300;
   int attempts = 0;
@@ -157,7 +157,7 @@ TEST(Metamorphic, OneHistoryHasTheSameResultsOnEveryBackend) {
   const uint64_t count = number_from_environment("STATOR_STEPS", 6000);
   Homes homes(homes_of_one_process);
   compare(homes_of_one_process, homes, count);
-  // Otherwise the smallest buffers would be too large to show anything.
+  // Otherwise the smallest buffers would be too large to have an effect.
   if (count >= 6000) {
     const RocksWork work = dynamic_cast<RocksHome&>(homes.first()).work();
     EXPECT_GT(work.flushes, 3);

@@ -17,7 +17,7 @@ const Number* number(const Item* item, const std::string& name) {
   return value == nullptr ? nullptr : value->get_if<Number>();
 }
 
-// ADD of a number: an absent attribute counts as zero, one of another type does not fit.
+// ADD of a number: an absent attribute counts as zero, and one of another type is an error.
 bool add_number(Item& item, const std::string& name, int value) {
   const AttributeValue* old = attribute(&item, name);
   if (old == nullptr) {

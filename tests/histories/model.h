@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A naive table, and conditions and updates that come as text and as plain code.
+// A naive table, and conditions and updates both as text and as code.
 #pragma once
 
 #include <functional>
@@ -13,19 +13,20 @@
 
 namespace stator::test {
 
-// A condition as the service reads it and as the model decides it.
+// A condition for the database (text), and for the model (code).
 struct ModelCondition {
   std::optional<std::string> text;  // absent: no condition
   Values values;
   std::function<bool(const Item* item)> holds;  // null: there is no item
 };
 
-// An update likewise. `apply` answers whether it fits the item; where not, the item is unchanged.
+// The same for an update. `apply` returns false, without a change, if the update does not fit the
+// item.
 struct ModelUpdate {
   std::string text;
   Values values;
   std::function<bool(Item& item)> apply;
-  bool only_removes = false;  // hence makes no item
+  bool only_removes = false;  // so it does not create an item
 };
 
 using ModelKey = std::pair<std::string, int>;  // pk, sk
@@ -37,7 +38,7 @@ class ModelTable {
   void put(const ModelKey& key, Item item) { items_[key] = std::move(item); }
   void erase(const ModelKey& key) { items_.erase(key); }
 
-  // In key order: the items of one partition with low <= sk <= high; of the whole table.
+  // In key order: the items of one partition with low <= sk <= high, and those of the whole table.
   std::vector<Item> partition(const std::string& pk, int low, int high, bool forward) const;
   std::vector<Item> all() const;
   // The items of one group of the index with n in range, in the order of n.

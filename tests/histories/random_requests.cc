@@ -7,7 +7,7 @@
 namespace stator::test {
 namespace {
 
-// Puts an expression's placeholders into a request and returns its text.
+// Adds an expression's placeholders to a request, and returns the expression's text.
 template <class Request, class Expression>
 std::string use(Expression expression, Request& request) {
   if (!expression.names.empty()) {
@@ -280,7 +280,7 @@ BatchGetItemRequest RandomRequests::batch_get() {
     KeysAndAttributes& wanted = batch.items[pick_table()];
     if (wanted.keys.empty() && pick(3) == 0) wanted.projection = use(pick_projection(), wanted);
     for (int keys = 1 + pick(8); keys > 0; --keys) wanted.keys.push_back(pick_key());
-    // Mostly what is asked twice is asked once, since it is an error.
+    // Usually removes repeated keys, because they are an error.
     if (pick(10) > 0) {
       std::set<std::string> seen;
       std::erase_if(wanted.keys,
@@ -348,7 +348,7 @@ AnyRequest RandomRequests::about_tables() {
     case 0:
       return create_table(pick_table() == "One" ? "One" : "Two");
     case 1: {
-      // It is missed for a while, or created again at once.
+      // The table is missing for some time, or is created again immediately.
       std::string table = pick(3) == 0 ? "One" : "Two";
       if (pick(8) > 0) next_.emplace_back(create_table(table));
       return DeleteTableRequest{.table = std::move(table)};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of every operation, drawn from a seed: about few keys and values, so that conditions
-// hold or fail, items grow and go, and pages end within partitions; some of them are wrong.
+// Random requests of all operations, from a seed. They use few keys and values, so that conditions
+// are true or false, items grow and are deleted, and pages end within partitions. Some requests are
+// invalid.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +21,12 @@ class RandomRequests {
   explicit RandomRequests(uint64_t seed);
 
   AnyRequest next();
-  // The answer to the last request: where it is a page, the next one may be asked for.
+  // Receives the response to the last request. If it is a page, the next page can be requested.
   void learn(std::string_view answer);
   int pick(int choices) { return static_cast<int>(random_() % static_cast<uint64_t>(choices)); }
 
  private:
-  // An expression with what its placeholders stand for.
+  // An expression with the values and names of its placeholders.
   struct Expression {
     std::string text;
     Values values = {};
@@ -61,8 +62,8 @@ class RandomRequests {
   AnyRequest about_tables();
 
   std::mt19937_64 random_;
-  std::deque<AnyRequest> next_;      // to be sent before others are drawn
-  std::optional<AnyRequest> asked_;  // the last request, where it was for a page
+  std::deque<AnyRequest> next_;      // to be sent before new ones are chosen
+  std::optional<AnyRequest> asked_;  // the last request, if it was for a page
   TransactWriteItemsRequest with_token_;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that are no request: garbage, floods of headers, bodies beyond the limit.
+// Bytes that are not a request: garbage, too many headers, bodies above the limit.
 #include <random>
 #include <thread>
 
@@ -57,11 +57,11 @@ TEST_F(Bytes, OfHeadersWithoutEndAreRefused) {
   for (const std::string& flood : {many, one, target}) {
     for (int i = 0; i < 10; ++i) {
       RawConnection& connection = connections.emplace_back(port());
-      connection.send(flood);  // the server may hang up in the middle of it
+      connection.send(flood);  // the server can close the connection before all is sent
       EXPECT_EQ(connection.read_answer().status, 400);
     }
   }
-  expect_grown_by_at_most(connections.size() * 4 * kHeadersMax);  // and the places of the headers
+  expect_grown_by_at_most(connections.size() * 4 * kHeadersMax);  // and their positions
 }
 
 TEST_F(Bytes, OfBodiesBeyondTheLimitAreRefusedWithoutBeingKept) {
@@ -69,7 +69,7 @@ TEST_F(Bytes, OfBodiesBeyondTheLimitAreRefusedWithoutBeingKept) {
   const std::string base = head.substr(0, head.find("Content-Length"));
   const auto refused = [&](const std::string& request) {
     RawConnection connection = connect();
-    // The answer comes before all is sent, and must survive that.
+    // The response arrives before the request is complete, and must not be lost.
     std::jthread sender([&] { connection.send(request); });
     const RawAnswer answer = connection.read_answer();
     EXPECT_EQ(answer.status, 413);
@@ -84,13 +84,13 @@ TEST_F(Bytes, OfBodiesBeyondTheLimitAreRefusedWithoutBeingKept) {
     chunks += "100000\r\n" + std::string(kMegabyte, 'x') + "\r\n";
   }
   refused(chunks);
-  // At the limit it is read, and found to be no request.
+  // At the limit, the body is read, and rejected because it is not a request.
   RawConnection connection = connect();
   ASSERT_TRUE(connection.send(operation("PutItem", std::string(kBodyMax, ' '))));
   EXPECT_EQ(connection.read_answer().status, 400);
   ASSERT_TRUE(connection.send(operation("ListTables", "{}")));
   EXPECT_EQ(connection.read_answer().status, 200);
-  expect_grown_by_at_most(4 * kBodyMax);  // a buffer, the one it outgrew, the reader's own
+  expect_grown_by_at_most(4 * kBodyMax);  // a buffer, its predecessor, and the reader's buffer
 }
 
 TEST_F(Bytes, AnnouncedButNotSentCostNothing) {

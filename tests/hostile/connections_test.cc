@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Connections: idle by the thousand, slow, half closed, broken off, never read from.
+// Connections: thousands of idle ones, slow, half closed, broken off, never read from.
 #include <poll.h>
 #include <sys/resource.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kPut = R"({"TableName":"Things","Item":{"pk":{"S":"broken off"}}})";
 
-// Sets the soft limit of this process and of those it starts; the one before comes back.
+// Sets the soft limit of this process and of its children. The destructor restores it.
 class DescriptorLimit {
  public:
   explicit DescriptorLimit(rlim_t soft) {
@@ -32,7 +32,7 @@ class DescriptorLimit {
   rlim_t soft_ = 0;
 };
 
-// The server starts with the limit that a shell has, which it must raise by itself.
+// The server starts with the limit of a shell, and must raise it itself.
 class WithTheLimitOfAShell {
  protected:
   DescriptorLimit limit_{1024};
@@ -41,7 +41,7 @@ class Crowd : WithTheLimitOfAShell, public HostileTest {};
 
 TEST_F(Crowd, OfTenThousandIdleConnectionsLeavesRoomForAnother) {
   const DescriptorLimit limit(RLIM_INFINITY);
-  // What is left over is for files, here and in the server.
+  // The other descriptors are for files, in this process and in the server.
   const std::size_t most =
       static_cast<std::size_t>(limit.soft() - std::min<rlim_t>(limit.soft() / 2 + 16, 1100));
   const std::size_t count = std::min<std::size_t>(10'000, most);
@@ -58,9 +58,9 @@ TEST_F(Crowd, OfTenThousandIdleConnectionsLeavesRoomForAnother) {
     if (i % 1000 == 0) expect_service();
   }
   for (int i = 0; i < 100; ++i) expect_service();
-  // A receive buffer of 4 KB, the head of an answer, and the connection's own state.
+  // A receive buffer of 4 KB, the head of a response, and the state of the connection.
   expect_grown_by_at_most(count * 8 * kKilobyte);
-  // None of them was turned away to make room.
+  // No connection was closed to free memory.
   for (std::size_t i = 0; i < count; i += 97) {
     ASSERT_TRUE(idle[i].send(operation("ListTables", "{}"))) << i;
     EXPECT_EQ(idle[i].read_answer().status, 200) << i;
@@ -74,8 +74,8 @@ class SlowConnections : public HostileTest {
  protected:
   SlowConnections() : HostileTest({"--request-timeout", "1"}) {}
 
-  // Sends a byte on each connection about every 20 ms, until the server has answered or hung up.
-  // Returns the first answer of each.
+  // Sends a byte on each connection about every 20 ms, until the server has responded or closed it.
+  // Returns the first response of each.
   static std::vector<RawAnswer> dribble(std::vector<RawConnection>& connections, char byte) {
     constexpr int kRounds = 1500;  // 30 seconds
     std::vector<pollfd> waiting;
@@ -112,7 +112,7 @@ TEST_F(SlowConnections, ThatDribbleHeadersOrBodiesAreEnded) {
     EXPECT_THAT(answer.body, ::testing::HasSubstr("SerializationException"));
   }
   for (RawConnection& connection : slow) EXPECT_TRUE(connection.ended_by_peer());
-  expect_grown_by_at_most(slow.size() * 128 * kKilobyte);  // headers and body, with room to grow
+  expect_grown_by_at_most(slow.size() * 128 * kKilobyte);  // headers and body, growing buffers
 }
 
 TEST_F(SlowConnections, ThatNeverReadTheirAnswersAreEnded) {
@@ -123,7 +123,7 @@ TEST_F(SlowConnections, ThatNeverReadTheirAnswersAreEnded) {
                            .item = {{"pk", std::to_string(i)}, {"v", std::string(300'000, 'x')}}}),
         IsOk());
   }
-  constexpr std::size_t kScans = 40;  // of a megabyte each, more than any window takes
+  constexpr std::size_t kScans = 40;  // of 1 MB each, more than any TCP window
   std::string scans;
   for (std::size_t i = 0; i < kScans; ++i) scans += operation("Scan", R"({"TableName":"Things"})");
   std::vector<RawConnection> deaf;
@@ -133,7 +133,7 @@ TEST_F(SlowConnections, ThatNeverReadTheirAnswersAreEnded) {
     pollfd ended{.fd = connection.descriptor(), .events = POLLRDHUP, .revents = 0};
     EXPECT_EQ(poll(&ended, 1, 30'000), 1);
   }
-  // One answer at a time, its text and the items it is made of.
+  // One response at a time: its text and its items.
   expect_grown_by_at_most(deaf.size() * 2 * kMegabyte);
 }
 
@@ -160,7 +160,7 @@ TEST_F(Connections, BrokenOffAtAnyByteWriteNothing) {
     RawConnection connection = connect();
     ASSERT_TRUE(connection.send(std::string_view(request).substr(0, sent)));
     if (sent % 2 == 0) {
-      // With a reset, as from a process that was killed with bytes unread.
+      // With a reset, like a process that was killed before it read all bytes.
       const linger at_once{.l_onoff = 1, .l_linger = 0};
       ::setsockopt(connection.descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     }
@@ -169,8 +169,8 @@ TEST_F(Connections, BrokenOffAtAnyByteWriteNothing) {
   const auto got = client_->get_item({.table = "Things", .key = {{"pk", "broken off"}}});
   ASSERT_THAT(got, IsOk());
   EXPECT_FALSE(got->item);
-  // Whole requests whose sender has gone before the answer do take effect, or not, but nothing
-  // else does.
+  // Complete requests whose sender has disconnected can take effect or not, but nothing else
+  // happens.
   for (int i = 0; i < 200; ++i) ASSERT_TRUE(connect().send(request));
   expect_service();
   const auto items = client_->scan({.table = "Things"});
@@ -206,7 +206,7 @@ TEST_F(Connections, PipelinedRequestsAreAnsweredInOrder) {
     largest = std::max(largest, last);
   }
   EXPECT_EQ(largest, kRequests * static_cast<int>(kConnections));
-  expect_grown_by_at_most(2 * kConnections * all.size());  // what may be received of each
+  expect_grown_by_at_most(2 * kConnections * all.size());  // the received bytes of each
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the suites of hostile clients share: a server process with short timeouts, a good client of
-// it, and the server's memory. After each test the server must answer, and hold no more than said.
+// Common parts of the suites of hostile clients: a server process with short timeouts, a
+// well-behaved client, and the server's memory. After each test, the server must respond, and must
+// not have used more memory than the test permits.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ namespace stator::test {
 inline constexpr std::size_t kKilobyte = 1024;
 inline constexpr std::size_t kMegabyte = 1024 * kKilobyte;
 
-// An operation as it is sent on the wire; the signature is any.
+// The bytes of an operation's request. The signature is not valid.
 inline std::string operation(std::string_view name, std::string_view body) {
   return "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-amz-json-1.0\r\n"
          "Authorization: AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request,"
@@ -62,7 +63,7 @@ class HostileTest : public ::testing::Test {
   }
   RawConnection connect() const { return RawConnection(port()); }
 
-  // What another client notices of all this: nothing.
+  // Other clients must not be affected.
   void expect_service() {
     const Item item{{"pk", "good"}, {"n", ++served_}};
     ASSERT_THAT(client_->put_item({.table = "Things", .item = item}), IsOk());
@@ -71,7 +72,7 @@ class HostileTest : public ::testing::Test {
     EXPECT_EQ(got->item, item);
   }
 
-  // The most that the server has had in memory at once.
+  // The largest amount of memory that the server has used.
   std::size_t peak_bytes() const { return status_bytes("VmHWM:"); }
   // A line of the server's /proc/PID/status.
   std::size_t status_bytes(std::string_view name) const {
@@ -82,13 +83,13 @@ class HostileTest : public ::testing::Test {
     ADD_FAILURE() << "the server has gone";
     return 0;
   }
-  // `allowed` beside what it had at its start, and what allocators and threads keep for themselves.
+  // `allowed`: in addition to the memory at startup, and to the overhead of allocators and threads.
   void expect_grown_by_at_most(std::size_t allowed) {
     [[maybe_unused]] constexpr std::size_t kSlack = 4 * kMegabyte;
     const std::size_t grown = peak_bytes() - start_bytes_;
     RecordProperty("grown_kilobytes", std::to_string(grown / kKilobyte));
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    (void)allowed;  // a sanitizer keeps what is freed, and shadows of it
+    (void)allowed;  // sanitizers keep freed memory and use shadow memory
 #else
     EXPECT_LE(grown, allowed + kSlack);
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server that may use little memory, and clients that would have it use much.
+// A server with a small memory limit, and clients that try to make it use much memory.
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -13,8 +13,8 @@ namespace {
 
 using ::testing::AnyOf;
 
-// Of 256 MB, three eighths are for requests and responses; buffers that grow exist twice for a
-// moment, and sockets' buffers are the kernel's.
+// Three eighths of 256 MB are for requests and responses. Buffers that grow exist twice for a short
+// time, and socket buffers belong to the kernel.
 constexpr std::size_t kHeldBytes = 96 * kMegabyte;
 
 class SmallMemory : public HostileTest {
@@ -23,7 +23,7 @@ class SmallMemory : public HostileTest {
 
   std::size_t resident_bytes() const { return status_bytes("VmRSS:"); }
 
-  // Freed memory is returned when the server is quiet, about every second.
+  // The server returns freed memory when it is idle, about every second.
   void expect_memory_returned(std::size_t kept) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
     constexpr std::size_t kSlack = 16 * kMegabyte;
@@ -87,7 +87,7 @@ TEST_F(SmallMemory, SurvivesTheLargestResponsesUnread) {
     expect_service();
   }
   for (RawConnection& connection : deaf) {
-    // 0: the client has taken too long.
+    // 0: the client was too slow.
     EXPECT_THAT(connection.read_answer().status, AnyOf(0, 200, 503));
   }
   deaf.clear();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that are well formed and unreasonable: deep nesting, large expressions, many tables.
+// Requests that are well-formed but excessive: deep nesting, large expressions, many tables.
 #include <set>
 
 #include "hostile/hostile_test.h"
@@ -43,7 +43,7 @@ TEST_F(Requests, OfDeepNestingAreRefused) {
     expect_refused("PutItem", repeated("[", depth), "SerializationException");
     expect_refused("PutItem", repeated("{\"a\":", depth), "SerializationException");
   }
-  expect_grown_by_at_most(4 * 16 * kMegabyte);  // the largest body, its buffer, the reader's own
+  expect_grown_by_at_most(4 * 16 * kMegabyte);  // the largest body, its buffer, the reader's buffer
 }
 
 TEST_F(Requests, OfDeepExpressionsAreRefused) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A configuration is which operations have been placed and what the items then hold. From each, the
-// next may be any operation that no unplaced one precedes. One of unknown outcome need never be
-// placed, but it cannot come after an operation that was called when it had already returned.
+// A configuration is the set of placed operations and the resulting items. From each one, the next
+// operation can be any that no unplaced operation precedes. An operation with an unknown outcome
+// can remain unplaced. It cannot come after an operation that was called after it had returned.
 #include "linearizability/checker.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ Value after(const Action& action, const Value& before) {
   return before;
 }
 
-// The state after the step, or nothing where it cannot be next: its answer would be another.
+// The state after the step. Absent if the step cannot be next, because its response would differ.
 std::optional<State> applied(const Step& step, const State& state) {
   const Operation& operation = *step.operation;
   bool refused = false;
@@ -51,7 +51,7 @@ std::optional<State> applied(const Step& step, const State& state) {
     if (operation.outcome == Outcome::kRefused && fails != action.condition_failed) return {};
     if (!agrees(action.before, state[step.items[i]])) return {};
   }
-  // Of unknown outcome and refused is as good as never executed.
+  // If the outcome is unknown, being rejected is equal to never being executed.
   if (refused != (operation.outcome == Outcome::kRefused)) return {};
   if (refused) return state;
   State next = state;
@@ -65,7 +65,7 @@ std::optional<State> applied(const Step& step, const State& state) {
 
 class Search {
  public:
-  // `steps` in the order of their calls.
+  // `steps` must be sorted by their calls.
   Search(std::vector<Step> steps, std::size_t items, std::size_t configurations_max)
       : steps_(std::move(steps)),
         placed_(steps_.size(), '\0'),
@@ -93,7 +93,8 @@ class Search {
  private:
   const Operation& operation(std::size_t i) const { return *steps_[i].operation; }
 
-  // True once an order for all is found. `last_call_ns` is the latest call among those placed.
+  // Returns true if an order of all is found. `last_call_ns`: the latest call of a placed
+  // operation.
   bool explore(int64_t last_call_ns) {
     if (order_.size() > longest_.size()) longest_ = order_;
     if (required_left_ == 0) return true;
@@ -101,7 +102,7 @@ class Search {
     exhausted_ |= visited_.size() > configurations_max_;
     if (exhausted_) return false;
 
-    int64_t first_return_ns = kNever;  // of those that must still be placed
+    int64_t first_return_ns = kNever;  // of the required unplaced operations
     std::vector<std::size_t> next;
     for (std::size_t i = 0; i < steps_.size() && operation(i).called_ns <= first_return_ns; ++i) {
       if (placed_[i] != 0 || operation(i).returned_ns < last_call_ns) continue;
@@ -114,8 +115,8 @@ class Search {
       auto after = applied(steps_[i], state_);
       if (!after) continue;
       if (place(i, std::move(*after), last_call_ns)) return true;
-      // What never changes anything can as well be next as later: what it would shut out of the
-      // order was called before it, and has been tried.
+      // A step that never changes anything can come now instead of later. Every step that it would
+      // exclude was called before it, and has been tried.
       if (steps_[i].only_looks) return false;
     }
     return false;
@@ -145,7 +146,7 @@ class Search {
   }
 
   const std::vector<Step> steps_;
-  std::string placed_;  // one byte a step
+  std::string placed_;  // one byte per step
   State state_;
   const std::size_t configurations_max_;
   int64_t required_left_;
@@ -155,7 +156,7 @@ class Search {
   std::unordered_set<std::string> visited_;
 };
 
-// The operations that some chain of shared keys joins, each group in the order of its calls.
+// Groups the operations that shared keys connect. Each group is sorted by call.
 std::vector<std::vector<const Operation*>> groups_of(const std::vector<Operation>& history) {
   std::map<std::string, std::string> joined_to;
   const auto root = [&](std::string at) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checker accepts what is linearizable and finds what is not: planted violations of each kind,
-// and thousands of tiny random histories for which every order is tried.
+// The checker accepts linearizable histories and finds violations: planted ones of each kind, and
+// thousands of tiny random histories for which every order is tried.
 #include "linearizability/checker.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(Linearizability, FindsAWriteThatTakesEffectAfterItsProcessDied) {
 TEST(Linearizability, FindsADirtyReadThatACrashTookBack) {
   expect_violated(
       {lost(1, {put("a", 1)}, 4), done(2, 3, {read("a", 1)}), done(5, 6, {read("a", kNothing)})});
-  // The same by a condition that failed because of it.
+  // A condition that failed because of the write shows the same violation.
   expect_violated({lost(1, {put("a", 1)}, 4), refused(2, 3, {failed(put_if("a", kNothing, 2))}),
                    done(5, 6, {read("a", kNothing)})});
 }
@@ -179,13 +179,13 @@ TEST(Linearizability, ReportsHistoriesThatAreTooLargeToDecide) {
   EXPECT_EQ(check_linearizable(history, 100).kind, Verdict::Kind::kUndecided);
 }
 
-// ---- Every order
+// ---- All orders
 
 bool precedes(const Operation& a, const Operation& b) {
   return a.returned_ns < b.called_ns;
 }
 
-// Whether the operations, in this order, answer what they did; by the definition, step by step.
+// Reports whether the operations, in this order, have their responses. Follows the definition.
 bool explains(const std::vector<const Operation*>& order) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (std::size_t later = i + 1; later < order.size(); ++later) {
@@ -237,7 +237,7 @@ bool some_order_explains(const std::vector<Operation>& history) {
   return false;
 }
 
-// Few keys, few values, short times: about as many histories are linearizable as are not.
+// Few keys, few values and short times, so that about half of the histories are linearizable.
 class TinyHistories {
  public:
   explicit TinyHistories(uint64_t seed) : random_(seed) {}

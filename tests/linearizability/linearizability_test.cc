@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients race over HTTP for a few items of a server on disk, or of two servers on one PostgreSQL.
-// Servers are paused, killed with -9 and stopped in between: what the clients were answered is
-// linearizable, transactions included.
+// Clients race over HTTP for a few items of a server on disk, or of two servers on one PostgreSQL
+// database. Servers are paused, killed with -9 and stopped. The responses must be linearizable,
+// including those of transactions.
 //
-// Each round has items of its own and is one history, ended by reading every item.
-// STATOR_LINEARIZABILITY_ROUNDS sets how many (40 unless set), STATOR_SEED what they do; how the
-// clients meet is left to chance.
+// Each round uses its own items, is one history, and ends with reads of all items.
+// STATOR_LINEARIZABILITY_ROUNDS sets the number of rounds (default: 40), and STATOR_SEED their
+// operations. The interleaving is not reproducible.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ constexpr std::size_t kGroups = 2;
 constexpr std::size_t kStepsPerRacer = 60;
 constexpr std::size_t kFaultsPerRound = 3;
 
-// How many steps all racers have made.
+// Counts the steps of all racers.
 class Progress {
  public:
   void advance() {
@@ -56,7 +56,7 @@ class Progress {
   std::size_t steps_ = 0;
 };
 
-// One server on a directory, or several on one database, which outlives them.
+// One server on a directory, or several on one database. The directory or database outlives them.
 class Servers {
  public:
   Servers(Lives& lives, std::size_t count, std::vector<std::string> arguments)
@@ -69,7 +69,7 @@ class Servers {
     return true;
   }
 
-  // Of one of them. False where it is not there any more.
+  // Pauses, kills or stops one of the servers at random. Returns false if it did not start again.
   bool suffer(std::mt19937_64& random) {
     const std::size_t i = random() % processes_.size();
     const auto fault = random() % 8;
@@ -108,7 +108,7 @@ class Servers {
 
   bool start(std::size_t i) {
     processes_[i].emplace(STATOR_BINARY, arguments_);
-    // One attempt: a retry is an operation of its own.
+    // One attempt, because each retry is a separate operation.
     auto client = HttpClient::open({.endpoint = processes_[i]->url(), .max_attempts = 1});
     if (!client) {
       ADD_FAILURE() << "the server did not start";
@@ -197,7 +197,7 @@ TEST(Linearizability, HoldsOverHttpWithTransactionsPausesAndCrashes) {
   play(1, {"--data", (directory.path() / "data").string()});
 }
 
-// Each client takes any of the servers for each request.
+// Each client selects one of the servers for each request.
 TEST(Linearizability, HoldsOverTwoServersOnPostgres) {
   const PostgresSchema schema;
   play(2, {"--store", postgres_url(), "--schema", schema.name()});

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients race for a few items of two engines on one backend, as two servers have it, and change
-// the engine with each request. The backend delays requests, injects conflicts, loses replies,
-// delivers requests late, and leaves some outcomes unknown. Concurrently, indexes, streams and TTL
-// are switched on and off through either engine. What the clients are answered is linearizable.
+// Clients race for a few items of two engines on one backend, like two servers, and select an
+// engine for each request. The backend delays requests, injects conflicts, loses replies, delivers
+// requests late, and leaves some outcomes unknown. Concurrently, indexes, streams and TTL are
+// enabled and disabled through either engine. The responses must be linearizable.
 //
 // Each round drops the tables and creates them again through one of the engines, and then uses the
-// same keys: a client that reads by a definition that is gone sees another history.
-// STATOR_LINEARIZABILITY_ROUNDS sets how many rounds (15 unless set), STATOR_SEED what they do; how
-// the clients meet is left to chance.
+// same keys. A client that reads with a dropped definition sees another history.
+// STATOR_LINEARIZABILITY_ROUNDS sets the number of rounds (default: 15), and STATOR_SEED their
+// operations. The interleaving is not reproducible.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -31,7 +31,7 @@ constexpr std::size_t kSteps = 60;
 constexpr SharedFaults kFaults{
     .conflicts = 60, .lost_replies = 60, .late = 60, .outages = 500, .slow = 3};
 
-// A change can be refused because another one is under way, and its outcome can be unknown.
+// A change can be rejected because another one is in progress, and its outcome can be unknown.
 void change_schemas(Client& client, std::mt19937_64& random, std::array<int, 3>& changes) {
   const std::string table = random() % 2 == 0 ? "Even" : "Odd";
   const auto count = [](const auto& result, int& changed) { changed += result ? 1 : 0; };
@@ -76,7 +76,7 @@ class Pair {
   Lives& lives() { return lives_; }
   Client& client(std::mt19937_64& random) { return *lives_.current(random()).client; }
 
-  // Until it is certain that it was done. The other engine does not learn of it.
+  // Repeats until both are certain. The other engine is not notified.
   static void recreate(const CreateTableRequest& table, Client& through) {
     while (through.delete_table({.table = table.table}) ||
            through.describe_table({.table = table.table})) {
@@ -112,7 +112,7 @@ std::vector<Operation> race(Pair& pair, std::mt19937_64& random, std::array<int,
         --racing;
       });
     }
-    // Through one engine at a time, so that the other one is behind.
+    // Uses one engine for several changes, so that the other one is behind.
     for (std::size_t i = 0; racing > 0; ++i) {
       change_schemas(*pair.lives().current(i / 8).client, random, changes);
     }

@@ -11,11 +11,11 @@
 namespace stator::test {
 namespace {
 
-constexpr int64_t kAbsent = -1;  // among hints
+constexpr int64_t kAbsent = -1;  // as a hint
 
 using Kind = Action::Kind;
 
-// The items of a group take turns between two tables.
+// The items of a group are in two tables alternately.
 std::string table_of(const std::string& key) {
   return (key.back() - '0') % 2 == 0 ? "Even" : "Odd";
 }
@@ -81,7 +81,7 @@ Result<WriteResult> write(Client& client, const Action& action) {
                              .on_condition_failure = kTellOnFailure});
 }
 
-// Each fills in what the answer tells, or returns why there is none.
+// Each function adds the values in the response, or returns the error.
 std::optional<Error> read_one(Client& client, Action& action) {
   const auto got = client.get_item(
       {.table = table_of(action.key), .key = key_of(action), .consistent_read = true});
@@ -106,7 +106,7 @@ std::optional<Error> write_one(Client& client, Operation& operation) {
 }
 
 std::optional<Error> read_all(Client& client, Operation& operation) {
-  // What lies between two items, and was never written, gives writers the time to come between.
+  // Reads of absent items between two items give writers time to write in between.
   constexpr std::size_t kApart = 30;
   TransactGetItemsRequest request;
   for (const Action& action : operation.actions) {
@@ -159,7 +159,7 @@ std::optional<Error> write_all(Client& client, Operation& operation) {
     return written.error();
   }
   for (const CancellationReason& reason : detail->reasons) {
-    // Not executed, then, or not as asked.
+    // The transaction was not executed, or failed for another reason.
     if (reason.code != "None" && reason.code != "ConditionalCheckFailed") return written.error();
   }
   operation.outcome = Outcome::kRefused;
@@ -181,7 +181,7 @@ bool is_conflict(const Error& error) {
          });
 }
 
-// As a server in the same process reports it; over HTTP it is kOutcomeUnknown.
+// The error of a server in the same process. Over HTTP, it is kOutcomeUnknown.
 bool is_unknown(const Error& error) {
   return error.code == Code::kInternalServerError &&
          error.message.starts_with("The write may or may not have been applied");
@@ -276,7 +276,7 @@ Action Racer::choose_action(Group& group, std::size_t item, bool in_transaction)
                 : choice < 7 ? Kind::kAdd
                 : choice < 9 ? Kind::kErase
                              : Kind::kRead;
-  // Unique values tell the checker which write a read saw.
+  // Values are unique, so that the checker knows which write a read has seen.
   constexpr int64_t kAdditionsMax = 10'000;
   action.operand = action.kind == Kind::kPut ? ++next_value_ * kAdditionsMax : 1;
   if ((in_transaction && action.kind == Kind::kRead) || below(2) == 0) {
@@ -328,7 +328,7 @@ void Racer::call(Operation operation, Group& group) {
   const auto error = send(*life.client, operation);
   operation.returned_ns = monotonic_ns();
   if (error) {
-    // A server that does not answer, or that is stopping. Several servers can conflict.
+    // A server that does not respond or is stopping. With several servers, also conflicts.
     const bool unavailable = error->code == Code::kUnavailable ||
                              error->code == Code::kServiceUnavailable ||
                              (!life.ends && is_conflict(*error));
@@ -339,7 +339,7 @@ void Racer::call(Operation operation, Group& group) {
       complaints_ += std::string(code_name(error->code)) + " " + error->message + ": " +
                      to_string(operation) + "\n";
     }
-    if (unavailable) return;  // the request was not sent, was refused, or only read
+    if (unavailable) return;  // the request was not sent, was rejected, or only read
     operation.outcome = Outcome::kUnknown;
   }
   remember(operation, group);

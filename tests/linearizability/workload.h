@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clients that race over a few items by every kind of operation on items, and write down what they
-// called and were answered, as the checker reads it.
+// Clients that race for a few items with all operations on items. They record calls and responses
+// for the checker.
 #pragma once
 
 #include <atomic>
@@ -18,51 +18,50 @@ namespace stator::test {
 
 int64_t monotonic_ns();
 
-// The lives of a server that is stopped and started again, or of several servers that share their
-// data and live on.
-// Thread safety: every method from any thread at once.
+// The lives of a server that is stopped and restarted, or of several servers that share data which
+// outlives them.
+// Thread safety: every method can be called from any thread at once.
 class Lives {
  public:
   struct Life {
     std::size_t number = 0;
     std::shared_ptr<Client> client;
-    bool ends = true;  // false: what it did not answer it can do at any time
+    bool ends = true;  // false: an unanswered operation can take effect at any time
   };
 
   void begin(std::shared_ptr<Client> client);
-  // One client per server that is there now. A racer takes any of them for each call.
+  // One client per running server. A racer selects one of them for each call.
   void begin_endless(std::vector<std::shared_ptr<Client>> clients);
-  void end();      // the process is gone: what it had not done by now it never does
-  void give_up();  // it does not start again
+  void end();      // the process has ended: unfinished operations never take effect
+  void give_up();  // the server will not start again
 
-  // Waits while there is none; its client is null where there will be none. `choice` selects one of
-  // several servers.
+  // Waits for a life. Its client is null after give_up(). `choice` selects one of several servers.
   Life current(std::size_t choice = 0);
-  // When a life ended. kNever where it has not after a time in which it should have.
+  // Returns the end of a life, or kNever if it has not ended in time.
   int64_t ended_ns(const Life& life);
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::vector<std::shared_ptr<Client>> clients_;  // none between two lives
+  std::vector<std::shared_ptr<Client>> clients_;  // empty between two lives
   bool ends_ = true;
   std::vector<int64_t> ended_ns_;  // by number
   bool given_up_ = false;
 };
 
-// The items of one group, and what is shared by those who race for them.
+// The items of one group, and the state that its racers share.
 struct Group {
   static constexpr std::size_t kItems = 3;
 
   explicit Group(const std::string& name);
 
   std::vector<std::string> keys;
-  std::vector<std::atomic<int64_t>> last_seen;  // hints, so that conditions hold at times
+  std::vector<std::atomic<int64_t>> last_seen;  // hints, so that some conditions are true
 };
 
 std::vector<CreateTableRequest> workload_tables();
 
-// One client; for one thread.
+// One client. Thread safety: one thread at a time.
 class Racer {
  public:
   Racer(Lives& lives, std::vector<std::unique_ptr<Group>>& groups, std::atomic<int64_t>& next_value,
@@ -75,7 +74,7 @@ class Racer {
   void look();
 
   const std::vector<Operation>& history() const { return history_; }
-  // Answers that no operation here may get, one a line.
+  // Responses that no operation here may get, one per line.
   const std::string& complaints() const { return complaints_; }
 
  private:
@@ -93,13 +92,13 @@ class Racer {
   std::string complaints_;
 };
 
-// What all racers recorded, as one history. Complaints fail the test.
+// The records of all racers, as one history. Complaints fail the test.
 std::vector<Operation> history_of(const std::vector<Racer>& racers);
 
 // Counts the operations of all rounds.
 struct Rounds {
   std::size_t operations = 0;
-  std::size_t unknown = 0;  // without an answer
+  std::size_t unknown = 0;  // without a response
 
   // Fails the test if the history of the round is not linearizable.
   void add(const std::vector<Operation>& history);

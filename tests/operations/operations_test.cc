@@ -51,7 +51,7 @@ void expect_success(std::vector<std::string> arguments) {
   EXPECT_THAT(ended.err, IsEmpty());
 }
 
-// One line on standard error that names what is wrong.
+// Expects one line on standard error that describes the problem.
 void expect_refusal(std::vector<std::string> arguments, int status, const std::string& reason) {
   const Ended ended = run(std::move(arguments));
   EXPECT_EQ(ended.status, status);
@@ -81,7 +81,7 @@ class Operations : public ::testing::Test {
     return names;
   }
 
-  // A data directory with a table of a hundred items, closed.
+  // Creates and closes a data directory with a table of a hundred items.
   void make_data(const std::string& name) const {
     auto database = Database::open({.path = at(name), .durability = Durability::kOs});
     ASSERT_THAT(database, IsOk());
@@ -110,8 +110,8 @@ class Operations : public ::testing::Test {
   const TempDir directory_;
 };
 
-// Writers work on a server while it is backed up. Each backup must be what the database was at one
-// moment: of every writer the first so many writes, and no transaction in part.
+// Writers use a server while it is backed up. Each backup must be the state at one point in time: a
+// prefix of each writer's writes, and no partial transaction.
 TEST_F(Operations, ABackupUnderLoadIsOnePointInTime) {
   constexpr std::size_t kWriters = 6;
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
@@ -253,7 +253,7 @@ TEST_F(Operations, VerifyNamesTablesThatACrashLeftUncounted) {
   EXPECT_THAT(ended.out, HasSubstr("was not closed cleanly"));
 }
 
-// The damage follows a kill, as a clean end leaves next to nothing in the log.
+// The server is killed before the damage, because a clean shutdown leaves almost no log.
 TEST_F(Operations, RecoverContinuesWithTheWritesBeforeADamagedPartOfTheLog) {
   {
     ServerProcess server(STATOR_BINARY, {"--data", at("data"), "--durability", "os"});

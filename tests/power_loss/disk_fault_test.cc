@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The disk refuses something at a random moment under load: the write fails with
-// InternalServerError, nothing half done is seen, reads go on, and the store says why it takes no
-// more writes. A disk that was full takes writes again once there is space, without a restart.
-// After that, and after loss of power on top, all that was acknowledged is there.
+// A disk operation fails at a random time under load. The write fails with InternalServerError, no
+// partial write is visible, reads continue, and the store reports why it accepts no writes. After a
+// full disk, it accepts writes again once there is free space, without a restart. After that, and
+// after an additional power failure, all acknowledged writes exist.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,16 +20,16 @@ using ::testing::AnyOf;
 struct Case {
   const char* name;
   FileChange change;
-  const char* part;  // of the names of the files concerned
-  bool full;         // else an error of the device
+  const char* part;  // of the names of the affected files
+  bool full;         // otherwise, a device error
   bool lasting;
-  uint64_t after_max;  // such changes at most before it
+  uint64_t after_max;  // the fault comes after at most this many changes
 };
 
 constexpr const char* kText = "says the test";
 constexpr const char* kFull = "the disk is full";
 
-// To an item that the ledger does not know.
+// Writes an item that the ledger does not check.
 Result<WriteResult> write_something(Client& client) {
   return client.update_item({.table = "Shared",
                              .key = {{"pk", "nobody's"}},
@@ -66,8 +66,8 @@ TEST_P(DiskFaults, LoseNothingAcknowledgedAndShowNothingHalfDone) {
                            FailsWith(Code::kInternalServerError, kFull)));
   }
   EXPECT_TRUE(machine->files->has_failed());
-  // A device error, a disk that was full before the first write of a log, or a flush that RocksDB
-  // forgot because the disk was full when it was scheduled.
+  // A device error, or a disk that was full before the first write of a log. Or the disk was full
+  // when a flush was scheduled, and RocksDB forgot the flush.
   const auto stuck = [&] { return machine->store->health().reason.contains("opened again"); };
   const auto why = [&] { return machine->store->health().reason.contains(kText) ? kText : kFull; };
   const bool was_stuck = stuck();
@@ -75,8 +75,8 @@ TEST_P(DiskFaults, LoseNothingAcknowledgedAndShowNothingHalfDone) {
   if (was_stuck) expect_refusal(*machine, *machine->database, why());
   ledger_.check(*machine->database, Kept::kOnlyAcknowledged);
   machine->files->mend();
-  // A write can still meet an error of a flush that was in progress. The store notices a forgotten
-  // flush only as it tries to resume.
+  // A write can still fail because of a flush that was in progress. The store detects a forgotten
+  // flush only when it tries to resume.
   auto written = write_something(*machine->database);
   for (int i = 0; i < 1'000 && !written && !stuck(); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The disk fills up, with items or with another program's files: nothing acknowledged is lost, the
-// directory opens in every state after kill -9, deletes are accepted, and writes resume by
-// themselves once there is space, whatever freed it.
+// The disk is filled with items or with another program's files. No acknowledged write is lost, the
+// directory opens in every state after kill -9, and deletes are accepted. Writes resume by
+// themselves once there is free space, no matter how it was freed.
 //
 // Skipped if the system does not permit mounts. STATOR_DISK_FULL_ROUNDS sets how often the process
-// is killed (3 unless set), STATOR_SEED the items.
+// is killed (default: 3), and STATOR_SEED the items.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ constexpr const char* kFull = "the disk is full";
 
 const bool can_mount = SmallDisk::can_mount();
 
-// The value of an item follows from its number: 100 bytes to 400 KB that do not compress.
+// The value of an item depends only on its number: 100 bytes to 400 KB that do not compress.
 std::string value_of(uint64_t number) {
   std::mt19937_64 random(number);
   const double exponent = 2 + 3.6 * static_cast<double>(random() % 1000) / 1000;
@@ -92,7 +92,7 @@ class DiskFull : public testing::Test {
     EXPECT_EQ(write(pipe_, &number, sizeof(number)), ssize_t{sizeof(number)});
   }
 
-  // Until a put is refused.
+  // Puts items until one is rejected.
   void fill_with_items(const std::string& table) {
     std::atomic<bool> full = false;
     std::vector<std::jthread> writers;
@@ -116,7 +116,7 @@ class DiskFull : public testing::Test {
     return {};
   }
 
-  // Compactions that free space take a moment. The test's timeout bounds it.
+  // Compactions need some time to free space. The test's timeout limits it.
   void expect_puts_resume(const std::string& table) {
     for (Result<void> done = put(table, ++last_number_); !done; done = put(table, ++last_number_)) {
       ASSERT_THAT(done, FailsWith(Code::kInternalServerError, kFull));
@@ -135,8 +135,8 @@ class DiskFull : public testing::Test {
     }
   }
 
-  // Runs `body` with the database in a process of its own: RocksDB's threads do not survive a fork,
-  // so this process must have none.
+  // Runs `body` with the database in a separate process. RocksDB's threads do not survive a fork,
+  // so this process must not have any.
   void run(const std::function<void()>& body) {
     const pid_t child = fork();
     if (child == 0) {
@@ -150,8 +150,8 @@ class DiskFull : public testing::Test {
     ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "see above";
   }
 
-  // As run(), and kills the process when it is done, or has acknowledged `puts_max` puts. They are
-  // known here afterward.
+  // Like run(), but kills the process when it has finished or has acknowledged `puts_max` puts.
+  // Afterward, this process knows them.
   void run_and_kill(std::size_t puts_max, const std::function<void()>& body) {
     std::array<int, 2> ends{};
     ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
@@ -244,7 +244,7 @@ TEST_F(DiskFull, OfAnotherProgramsFilesOpensWithoutAByteFree) {
   });
 }
 
-// What is deleted has to exceed the reserve.
+// The deleted table must be larger than the reserve.
 TEST_F(DiskFull, OfAnotherProgramsFilesResumesWhenATableIsDeleted) {
   run([&] {
     create(kTable);
@@ -267,7 +267,7 @@ TEST_F(DiskFull, InTheMiddleOfWritesLosesNothingAcknowledged) {
   run([&] { create(kTable); });
   for (uint64_t round = 0; round < rounds && !HasFailure(); ++round) {
     SCOPED_TRACE("round " + std::to_string(round));
-    // Every other time in the middle of the writes.
+    // In every other round, kills it during the writes.
     run_and_kill(round % 2 == 0 ? SIZE_MAX : 1 + random() % 500, [&] {
       const std::jthread other([&] { disk_.fill(); });
       fill_with_items(kTable);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database on files that a test makes fail, under the load of a ledger.
+// A database on files that a test can make fail, under the load of a ledger.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ namespace stator::test {
 
 inline constexpr std::size_t kWriters = 8;
 
-// The database of one start, and how to get at what is under it.
+// The database of one run, with its store and files.
 struct Machine {
   explicit Machine(const std::filesystem::path& attic)
       : files(std::make_shared<LossyFileSystem>(attic)), env(make_env_on(files)) {}
@@ -32,7 +32,7 @@ struct Machine {
   std::shared_ptr<LossyFileSystem> files;
   std::unique_ptr<rocksdb::Env> env;
   TransactStore* store = nullptr;
-  std::optional<Database> database;  // first to go
+  std::optional<Database> database;  // destroyed first
 };
 
 class Faults : public testing::Test {
@@ -43,7 +43,7 @@ class Faults : public testing::Test {
     RocksStoreOptions options{.path = directory_.path() / "data",
                               .durability = durability,
                               .boot = "boot " + std::to_string(boots_)};
-    // With durability sync there are flushes, compactions and new logs all the time.
+    // With durability sync, small buffers cause frequent flushes, compactions and new logs.
     if (durability == Durability::kSync) options.write_buffer_bytes = 64UL << 10;
     return options;
   }
@@ -67,7 +67,7 @@ class Faults : public testing::Test {
     return std::make_unique<Machine>(directory_.path() / "attic");
   }
 
-  // How each writer ended: all stop once one has failed.
+  // Returns the result of each writer. All stop after one has failed.
   std::vector<Result<void>> write_until_failure(Client& client) {
     std::atomic<bool> stop = false;
     std::vector<Result<void>> ends(kWriters);
@@ -83,7 +83,7 @@ class Faults : public testing::Test {
     return ends;
   }
 
-  // What was not synced may be lost, and the machine starts again.
+  // Discards unsynced data, and starts the machine again.
   void lose_power(Machine& machine) {
     machine.database.reset();
     machine.files->drop_unsynced(random_);

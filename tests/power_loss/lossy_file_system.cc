@@ -27,7 +27,7 @@ IOStatus moved(const std::string& from, const std::string& to) {
   return error ? IOStatus::IOError(error.message()) : IOStatus::OK();
 }
 
-// RocksDB's own log is opened by other means and says nothing about the data.
+// RocksDB's diagnostic log is opened in another way and contains no data.
 bool is_information(const std::string& name) {
   return std::filesystem::path(name).filename().string().starts_with("LOG");
 }
@@ -76,7 +76,7 @@ class LossyFileSystem::Writable final : public rocksdb::FSWritableFileOwnerWrapp
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
     const std::lock_guard lock(system_.mutex_);
     IOStatus permitted = system_.permit(FileChange::kAppend, name_);
-    // A disk that has no room takes a part.
+    // A disk without enough space writes a part.
     const std::size_t bytes = permitted.ok() ? data.size() : data.size() / 2;
     if (!permitted.ok() && !permitted.IsNoSpace()) return permitted;
     const IOStatus status = target()->Append(Slice(data.data(), bytes), options, debug);
@@ -87,7 +87,7 @@ class LossyFileSystem::Writable final : public rocksdb::FSWritableFileOwnerWrapp
                   const rocksdb::DataVerificationInfo& /*info*/, IODebugContext* debug) override {
     return Append(data, options, debug);
   }
-  // The real disk need not be waited for: what is synced is written down here.
+  // Does not sync the real disk. Records the synced size instead.
   IOStatus Sync(const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
     const std::lock_guard lock(system_.mutex_);
     IOStatus permitted = system_.permit(FileChange::kSync, name_);
@@ -191,7 +191,7 @@ LossyFileSystem::ContentsPtr LossyFileSystem::contents_of(const std::string& nam
   return contents;
 }
 
-// Keeps what is at `name`, if anything, where undo() finds it.
+// Moves the file at `name`, if there is one, to a place where undo() finds it.
 IOStatus LossyFileSystem::displace(const std::string& name, Entry& entry) {
   if (!std::filesystem::exists(name)) return {};
   entry.displaced_contents = contents_of(name);
@@ -274,7 +274,7 @@ IOStatus LossyFileSystem::RenameFile(const std::string& from, const std::string&
   return status;
 }
 
-// ---- The loss
+// ---- Power failure
 
 void LossyFileSystem::drop_unsynced(std::mt19937_64& random) {
   const std::lock_guard lock(mutex_);
@@ -303,10 +303,10 @@ void LossyFileSystem::undo(const Entry& entry) {
   contents_[entry.name] = entry.displaced_contents;
 }
 
-// Any length between what was synced and what was written may be there, and any sector of the rest
-// may hold something else. RocksDB's MANIFEST is cut only: a garbled end of it is what RocksDB
-// refuses to open, and what a file system whose files grow after their data (ext4 with ordered
-// data, XFS, btrfs) does not leave.
+// Keeps any length between the synced and the written one, and replaces any later sector by other
+// bytes. RocksDB's MANIFEST is only truncated, because RocksDB does not open it with a garbled end.
+// File systems whose files grow after their data do not cause one (ext4 with ordered data, XFS,
+// btrfs).
 void LossyFileSystem::damage(const std::string& name, const Contents& contents,
                              std::mt19937_64& random) {
   if (contents.synced_bytes >= contents.bytes) return;

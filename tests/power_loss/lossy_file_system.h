@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // LossyFileSystem: the files of a machine whose power and disk can fail.
 //
-// Writes are in the files at once, as in an operating system's cache. After the power has failed
-// and all files are closed, drop_unsynced() discards what a disk might have lost: of each file, the
-// bytes appended since its last sync, except a random part with a damaged end; of each directory,
-// the last files created, renamed and deleted since its last sync.
+// Writes are in the files immediately, like in an operating system's cache. After the power has
+// failed and all files are closed, drop_unsynced() discards what a disk could have lost. Of each
+// file, these are the bytes since its last sync, except a random part with a damaged end. Of each
+// directory, these are the last files created, renamed and deleted since its last sync.
 //
-// Thread safety: as rocksdb::FileSystem; drop_unsynced() once nothing is open.
+// Thread safety: as rocksdb::FileSystem; call drop_unsynced() when no file is open.
 #pragma once
 
 #include <rocksdb/env.h>
@@ -28,23 +28,23 @@ enum class FileChange { kAppend, kSync, kCreate, kRename, kDelete, kSyncDirector
 
 class LossyFileSystem final : public rocksdb::FileSystemWrapper {
  public:
-  // Keeps deleted files in `attic`, an empty directory beside those that are used.
+  // Keeps deleted files in `attic`, an empty directory next to those that are used.
   explicit LossyFileSystem(std::filesystem::path attic);
 
-  // So many changes from now the power fails: none has an effect any more.
+  // The power fails after this many changes: later ones have no effect.
   void fail_power_after(uint64_t changes);
   void drop_unsynced(std::mt19937_64& random);
 
   struct Fault {
     FileChange change = FileChange::kAppend;
-    std::string part = {};          // of the names of the files that it concerns
-    rocksdb::IOStatus status = {};  // OK: the change is made, and no room is left from then on
-    uint64_t after = 0;             // so many such changes
+    std::string part = {};          // of the names of the affected files
+    rocksdb::IOStatus status = {};  // OK: the change is made, but no space is left after it
+    uint64_t after = 0;             // number of such changes before it
     bool lasting = false;           // until mend()
   };
   void fail(Fault fault);
   void mend();
-  bool has_failed() const;  // the fault has been met
+  bool has_failed() const;  // whether the fault has occurred
 
   const char* Name() const override { return "LossyFileSystem"; }
   rocksdb::IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
@@ -76,17 +76,17 @@ class LossyFileSystem final : public rocksdb::FileSystemWrapper {
     uint64_t synced_bytes = 0;
   };
   using ContentsPtr = std::shared_ptr<Contents>;
-  // Of a directory, since it was synced. `displaced` is where the file that was deleted, or was
-  // where another went, is kept.
+  // A change of a directory since its last sync. `displaced`: the copy of a file that was deleted
+  // or replaced.
   struct Entry {
     FileChange change = FileChange::kCreate;
     std::string name;
-    std::string from = {};  // of a renamed one
+    std::string from = {};  // of a renamed file
     std::optional<std::string> displaced = {};
     ContentsPtr displaced_contents = nullptr;
   };
 
-  // Each of these with mutex_ held.
+  // Call these with mutex_ held.
   rocksdb::IOStatus permit(FileChange change, const std::string& name);
   rocksdb::IOStatus displace(const std::string& name, Entry& entry);
   ContentsPtr contents_of(const std::string& name);
@@ -103,8 +103,8 @@ class LossyFileSystem final : public rocksdb::FileSystemWrapper {
   std::map<std::string, std::vector<Entry>> unsynced_entries_;  // by directory
 };
 
-// What RocksDB is opened in. Its pauses, a second after each error in the background, are cut
-// short.
+// The environment for RocksDB. It shortens RocksDB's pauses of a second after each background
+// error.
 std::unique_ptr<rocksdb::Env> make_env_on(const std::shared_ptr<LossyFileSystem>& files);
 
 }  // namespace stator::test

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The power fails at a random moment under load, and of what was not synced the disk keeps what it
-// likes: with durability sync nothing acknowledged is lost, with os what is left is what there was
-// at some earlier moment. Either way no transaction is halved and every index equals its table.
+// The power fails at a random time under load, and the disk keeps an arbitrary part of the unsynced
+// data. With durability sync, no acknowledged write is lost. With os, the state is that of an
+// earlier point in time. In both cases, no transaction is partial and every index matches its
+// table.
 //
-// STATOR_POWER_LOSS_ROUNDS sets how many failures of each kind (25 unless set), STATOR_SEED what is
-// written and lost.
+// STATOR_POWER_LOSS_ROUNDS sets the number of failures of each kind (default: 25), and STATOR_SEED
+// what is written and lost.
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -16,7 +17,7 @@ namespace {
 
 class PowerLoss : public Faults {
  protected:
-  // Short and long times alike.
+  // Short and long times have the same probability.
   uint64_t some_changes() { return random_() % (1ULL << (1 + random_() % 12)); }
 
   void lose_power_under_load(Durability durability) {
@@ -31,7 +32,7 @@ class PowerLoss : public Faults {
     lose_power(*machine);
   }
 
-  // And again, before the data is open or shortly after.
+  // Fails again while the data is being opened, or shortly after.
   void lose_power_while_recovering(Durability durability) {
     const auto machine = make_machine();
     machine->files->fail_power_after(some_changes() / 8);
@@ -61,8 +62,8 @@ TEST_F(PowerLoss, LosesNothingAcknowledgedWithDurabilitySync) {
   EXPECT_EQ(ledger_.lost(), 0U);
 }
 
-// Within one log, that is: where RocksDB goes on to the next, the end of the first may be lost and
-// the second kept. So no log is full here.
+// This is true only within one log: if RocksDB continues with another log, the end of the first one
+// can be lost and the second one kept. So no log becomes full here.
 TEST_F(PowerLoss, ReturnsToAnEarlierPointInTimeWithDurabilityOs) {
   run(Durability::kOs, Kept::kPrefix);
   EXPECT_GT(ledger_.lost(), 0U) << "the file system kept everything: nothing was shown";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SmallDisk: a file system of a given size, in memory, that only this process and its children see.
+// SmallDisk: a file system in memory, of a given size, that only this process and its children see.
 #pragma once
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ namespace stator::test {
 
 class SmallDisk {
  public:
-  // To be called once, before any thread starts. False if the system does not permit mounts.
+  // Call it once, before any thread starts. Returns false if the system does not permit mounts.
   static bool can_mount() {
     const uid_t user = geteuid();
     if (user == 0) {
@@ -38,7 +38,7 @@ class SmallDisk {
   const std::filesystem::path& path() const { return directory_.path(); }
   void resize(int megabytes) const { mount_on(directory_.path(), megabytes, MS_REMOUNT); }
 
-  // As another program would: until not one byte is free.
+  // Uses up all free space, like another program.
   void fill() const {
     const int file = open(filler().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     const std::vector<char> bytes(1UL << 20, 'x');

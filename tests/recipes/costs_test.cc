@@ -22,7 +22,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The cost of the reference implementation, and the limits of ours.
+// The cost of the reference implementation, and the limits of Stator's recipe.
 struct Goal {
   const char* article;
   double requests;
@@ -61,7 +61,7 @@ class RecipeCosts : public testing::Test {
   void sensors(SensorLayout layout);
   void roll_ups();
 
-  // The rows of a page, as it must hold them.
+  // The rows of a page in docs/recipes.
   std::string table_of(const std::string& page) const {
     std::string table = kHead;
     for (const Row& row : rows_) {
@@ -136,7 +136,7 @@ void RecipeCosts::semaphore() {
       Goal{"5 WCU in 1 request", 1, 1});
   ASSERT_OK(taken);
   measure("semaphore", "the holder's release, and acquire by waiting in line", [&] {
-    // It lets go when the one in line looks.
+    // The holder releases the lock when the waiter polls.
     bench_.client.before([&](std::string_view operation, int) {
       if (operation == "GetItem") {
         EXPECT_OK(taken->release());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers woken by announcements, with a bus that loses, repeats and delays them.
+// Workers that announcements wake up, on a bus that loses, repeats and delays them.
 #include <atomic>
 #include <deque>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 
-// Keeps what is announced until it is done; a test decides what is lost and repeated.
+// Keeps each announcement until it is acknowledged. A test selects which are lost or repeated.
 class FakeBus final : public FeedBus {
  public:
   Result<void> announce(const UserId& author, const PostId& id) override {
@@ -56,7 +56,7 @@ class FeedBusTest : public FeedTest {
     announcing.bus = bus;
     return announcing;
   }
-  // A worker, until it finds no more announcements.
+  // Runs a worker until it finds no more announcements.
   Delivered work() {
     std::stop_source stop;
     bus->on_empty = [&] { stop.request_stop(); };
@@ -109,7 +109,7 @@ TEST_P(FeedBusTest, DeliversAnnouncedPostsWithoutPolling) {
   };
   const int queries = bench.client.sent("Query");
   EXPECT_EQ(feed().run_worker(stop.get_token(), 1ms).value().posts, 1);
-  // The look at the start, where that is a query, and the followers.
+  // The first poll, if it is a query, and the followers.
   EXPECT_EQ(bench.client.sent("Query") - queries, is_streamed() ? 1 : 2);
   EXPECT_EQ(bus->done, 1);
   EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"hello"});

@@ -52,7 +52,7 @@ TEST_P(FeedChanges, OnlyTheAuthorEditsAndOnlyWhatIsThere) {
 TEST_P(FeedChanges, DeliversAnEditThatComesInTheMiddleOfADelivery) {
   follow(60, {"ann"});
   const PostId id = post("ann", "post");
-  // In the middle of the delivery of the post, then of that of an edit.
+  // During the delivery of the post, then during the delivery of an edit.
   for (const std::string text : {"one", "two"}) {
     bench.client.before([&, edited = false](std::string_view operation, int) mutable {
       if (is_copying(operation) && !std::exchange(edited, true)) {
@@ -69,8 +69,8 @@ TEST_P(FeedChanges, DeliversAnEditThatComesInTheMiddleOfADelivery) {
   }
 }
 
-// A worker sleeps in the middle of a delivery until another has taken over; what it writes when it
-// wakes is old.
+// A worker sleeps during a delivery until another one has taken over. Its writes after that are
+// outdated.
 TEST_P(FeedChanges, AWorkerThatSleptTooLongPutsRightWhatItWrote) {
   follow(60, {"ann"});
   for (const bool edits : {true, false}) {
@@ -154,7 +154,7 @@ TEST_P(FeedChanges, AWorkerThatIsStoppedLeavesItsPostsToTheNextAtOnce) {
   for (int i = 0; i < 60; ++i) EXPECT_EQ(texts_of({"f" + std::to_string(i)}).size(), 1U);
 }
 
-// Not every endpoint sends the item on which a condition failed.
+// Some endpoints do not return the item for which a condition failed.
 TEST_P(FeedChanges, TakesARefusalWithoutAnItemForNoAbsence) {
   follow(2, {"ann"});
   const PostId id = post("ann", "hello");
@@ -162,7 +162,7 @@ TEST_P(FeedChanges, TakesARefusalWithoutAnItemForNoAbsence) {
   EXPECT_FAILS(Code::kConflict, feed().publish({"ann"}, "other", id));
   bench.client.before([is_copied = false](std::string_view operation, int) mutable {
     is_copied = is_copied || is_copying(operation);
-    // The end of the delivery, and the claim after it.
+    // The end of the delivery, and the next claim.
     const bool refused = is_copied && operation == "UpdateItem";
     return refused ? refuse(Code::kConditionalCheckFailed) : pass();
   });
@@ -192,7 +192,7 @@ TEST_P(FeedChanges, TrimsNothingThatWaitsForDelivery) {
   follow(1, {"ann"});
   const PostId id = post("ann", "one");
   ASSERT_OK(feed().deliver_pending());
-  // Edited between the look and the deletion.
+  // Edited between the read and the deletion.
   bench.client.before([&](std::string_view operation, int) {
     if (operation == "DeleteItem") {
       EXPECT_OK(Feed(*bench.home.client, options()).edit({"ann"}, id, "edited"));
@@ -328,7 +328,7 @@ TEST_P(FeedChanges, TakesTimesThatItsKeysCanHold) {
     ASSERT_OK(feed().publish({"ann"}, "last", id("9999-12-31T22:59:59.999999Z")));
   }
   ASSERT_OK(feed().publish({"ann"}, "first", id("1970-01-01T00:00:00Z")));
-  // There is no UUID of a time before 1970: the year 1 is its beginning.
+  // No UUID has a time before 1970. Earlier times, such as the year 1, give 1970.
   EXPECT_EQ(id("0001-01-01T00:00:00Z").at(), at("1970-01-01T00:00:00Z"));
   ASSERT_OK(feed().publish({"ann"}, "second", id("1970-01-01T00:00:01Z")));
   const std::vector<std::string> texts = texts_of({"ann"});
@@ -352,7 +352,7 @@ TEST_P(FeedChanges, NoCharacterOfACursorCanBeChanged) {
     EXPECT_FAILS(Code::kBadCursor, one.read({"ann"}, 1, cursor.substr(0, i) + "*")) << i;
   }
   EXPECT_FAILS(Code::kBadCursor, one.read({"ann"}, 1, cursor + "A"));
-  EXPECT_FAILS(Code::kBadCursor, feed().read({"ann"}, 1, cursor));  // of another secret
+  EXPECT_FAILS(Code::kBadCursor, feed().read({"ann"}, 1, cursor));  // of another cursor key
   EXPECT_OK(one.read({"ann"}, 1, cursor));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Authors over the threshold, whose posts are merged when feeds are read.
+// Authors above the threshold, whose posts are merged when feeds are read.
 #include <map>
 
 #include "recipes/feed_test.h"
@@ -36,8 +36,8 @@ TEST_P(FeedMerge, WritesOneCopyForAnyNumberOfFollowers) {
   EXPECT_EQ(feed().read({"f39"}, 1).value().items[0].author, UserId{"star"});
 }
 
-// Another worker takes the claim before the first one has decided how to deliver, and gives it up.
-// The first one claims the post again, dies, and a request from before that arrives late.
+// Another worker takes over the claim before the first one has decided how to deliver, and releases
+// it. The first one claims the post again and dies. Then an earlier request arrives late.
 TEST_P(FeedMerge, ALateRequestDoesNotRemoveAPostThatWasNotDelivered) {
   if (is_streamed()) GTEST_SKIP() << "the worker of a stream sends other updates in between";
   follow(1, {"ann"});
@@ -79,7 +79,8 @@ TEST_P(FeedMerge, PagesNeitherSkipNorRepeatWhileAuthorsCrossTheThreshold) {
     ASSERT_OK(feed().deliver_pending());
     expected.insert(expected.begin(), text);
   };
-  // Up, down, and up again; posts of each time are read with those of the others.
+  // The number of followers crosses the threshold in both directions. Posts from all periods are
+  // read together.
   for (int i = 0; i < 30; ++i) {
     if (i % 10 == 3) {
       ASSERT_OK(feed().follow({"one more"}, {"ann"}));
@@ -114,7 +115,7 @@ TEST_P(FeedMerge, PagesNeitherSkipNorRepeatWhileAuthorsCrossTheThreshold) {
 TEST_P(FeedMerge, APostKeepsItsDeliveryModeWhenAnotherWorkerResumes) {
   follow(3, {"ann"});
   const PostId id = post("ann", "one");
-  // Copies have been begun when the author crosses the threshold.
+  // Copying has begun when the author crosses the threshold.
   bench.client.before([](std::string_view operation, int) {
     return is_copying(operation) ? refuse(Code::kAccessDenied) : pass();
   });
@@ -134,7 +135,7 @@ TEST_P(FeedMerge, EditsAndRetractsWhatIsMerged) {
   const PostId edited = post("star", "befor");
   const PostId retracted = post("star", "oops");
   ASSERT_OK(feed().deliver_pending());
-  // The author is under the threshold by now; the posts stay where they are.
+  // The author is below the threshold now, but the posts stay where they are.
   ASSERT_OK(feed().unfollow({"f3"}, {"star"}));
   ASSERT_OK(feed().unfollow({"f4"}, {"star"}));
   ASSERT_OK(feed().edit({"star"}, edited, "before"));
@@ -189,13 +190,13 @@ TEST_P(FeedMerge, CostsAReadForEachMergedAuthorThatOneFollows) {
   EXPECT_EQ(reading.read_units, 4.5);
   ASSERT_OK(feed().publish({"star"}, "hello"));
   const auto delivering = bench.cost_of([&] { ASSERT_OK(feed().deliver_pending()); });
-  if (is_streamed()) return;  // what reading a stream takes depends on what else is in it
+  if (is_streamed()) return;  // the cost of reading a stream depends on its other records
   EXPECT_EQ(delivering.requests, 7);
   EXPECT_EQ(delivering.write_units, 5);
 }
 
-// The list of merged authors is one for all users, so that reading it at each read would make it
-// the busiest items of the table.
+// All users share the list of merged authors. Reading it with each read would make it the busiest
+// item of the table.
 TEST_P(FeedMerge, ReadsShareTheListOfMergedAuthors) {
   const Feed reader = feed();
   const auto queries_of_ten_reads = [&] {
@@ -210,7 +211,7 @@ TEST_P(FeedMerge, ReadsShareTheListOfMergedAuthors) {
   ASSERT_OK(feed().deliver_pending());
   EXPECT_EQ(queries_of_ten_reads(), 10);
   bench.time.advance(10s);
-  // The feed, whom the user follows, and the star.
+  // The feed, the followed authors, and the star.
   EXPECT_EQ(queries_of_ten_reads(), 30 + 1);
   EXPECT_EQ(contents(reader.read({"f0"}, 20)->items), std::vector<std::string>{"hello"});
 }
@@ -222,8 +223,8 @@ TEST_P(FeedMerge, TheListIsWrittenOnceForEachAuthorAndInParts) {
     for (int i = 0; i < 40; ++i) post("star" + std::to_string(i), "hello");
     const int before = bench.client.sent("UpdateItem");
     ASSERT_OK(worker.deliver_pending());
-    if (is_streamed()) continue;  // which writes how far it has come
-    // The claim, the way, the end, and the list where it is new.
+    if (is_streamed()) continue;  // it also writes its position
+    // The claim, the delivery method, the end, and the list if it is new.
     EXPECT_EQ(bench.client.sent("UpdateItem") - before, 40 * (round == 0 ? 4 : 3));
   }
   std::size_t authors = 0;

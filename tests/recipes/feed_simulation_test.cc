@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// A seeded simulation of feeds: publishers, followers and workers whose requests are lost, repeated
-// and late, that crash at any point, and whose clocks jump. Time is virtual; the recipe and the
-// database are real.
+// A seeded simulation of feeds. Requests of publishers, followers and workers are lost, repeated
+// and late; the actors crash at any point, and their clocks jump. Time is virtual; the recipe and
+// the database are real.
 //
-// One thread plays all actors: at any request of one, others may act, to their end or their death,
-// and so on three deep. In the end all requests that are still under way arrive, some after the
-// last delivery, and then each feed must be right:
-// * what the author's own feed shows of a post, or that it shows none, is what every feed shows,
-// but
-//   those of users who began to follow after the post began to change;
-// * an acknowledged post that nobody tried to retract is in the feed of everybody who followed its
-//   author from before the first attempt to the end, once;
-// * a post whose retraction was acknowledged is nowhere;
-// * no content is shown that was replaced by an edit which began later and was acknowledged.
+// One thread plays all actors. At any request of one actor, others can act until their end or their
+// crash, up to three levels deep. At the end, all delayed requests arrive, some after the last
+// delivery. Then each feed must be right:
+// * Every feed shows a post as the author's own feed does, or does not show it if that feed does
+//   not. Feeds of users who followed the author after the post began to change are excepted.
+// * An acknowledged post that nobody tried to retract is once in the feed of each user who followed
+//   its author the whole time. That is from before the first attempt to the end.
+// * A post with an acknowledged retraction is in no feed.
+// * Replaced content is not shown if the edit began later and was acknowledged.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -32,7 +31,7 @@ constexpr int kRuns = 2'000;
 constexpr int kSteps = 10;
 constexpr int kDepth = 3;
 
-// Sleeps take a time that the seed decides, since the recipe's own jitter is random.
+// Sleeps end at times from the seed, because the recipe's own jitter is random.
 class SimulatedTime final : public TimeSource {
  public:
   explicit SimulatedTime(std::mt19937_64& random) : random_(random) {}
@@ -55,7 +54,7 @@ class SimulatedTime final : public TimeSource {
   std::chrono::nanoseconds since_boot_ = 1h;
 };
 
-// Followers outside the table, where nobody sees them leave.
+// Followers outside the table, so that the feed does not see when they leave.
 class Elsewhere final : public Followers {
  public:
   Result<Page<UserId>> page(const UserId& author, int, const std::string&) override {
@@ -86,7 +85,7 @@ struct Written {
   UserId author;
   std::optional<PostId> id;
   std::string content;
-  std::set<std::string> owed;  // to these followers
+  std::set<std::string> owed;  // these followers must get the post
   std::vector<Edit> edits;
   bool acknowledged = false;
   int changed = INT32_MAX;  // when the first edit or retraction began
@@ -95,10 +94,10 @@ struct Written {
 };
 
 struct Relation {
-  int unfollows = 0;  // begun
+  int unfollows = 0;  // number of unfollows begun
   int ongoing = 0;
   int followed = 0;      // when the last follow() began
-  bool follows = false;  // acknowledged, and nobody has tried to end it since
+  bool follows = false;  // acknowledged, and no unfollow has begun since
 };
 
 class World {
@@ -135,7 +134,7 @@ class World {
   }
 
  private:
-  // An actor's requests until it dies.
+  // An actor's remaining requests until it dies.
   struct Actor {
     int requests_left;
   };
@@ -221,14 +220,14 @@ class World {
     const std::size_t index = posts_.size() - 1;
     const auto published = publisher_->publish(post.author, post.content, post.id);
     if (!published) {
-      EXPECT_NE(published.error().code, Code::kInFuture);  // whatever the clock does
+      EXPECT_NE(published.error().code, Code::kInFuture);  // even if the clock is wrong
       return;
     }
     posts_[index].id = published->id;
     posts_[index].acknowledged = true;
   }
 
-  // A post that can be named, or none.
+  // A post with a known id, if there is one.
   std::optional<std::size_t> known_post() {
     std::vector<std::size_t> known;
     for (std::size_t i = 0; i < posts_.size(); ++i) {
@@ -311,7 +310,7 @@ class World {
     EXPECT_EQ(feed().deliver_pending().value().posts, 0);
   }
 
-  // By the number that its content begins with.
+  // By the number at the beginning of the content.
   std::map<std::size_t, std::vector<Post>> posts_read_by(const UserId& user) {
     std::map<std::size_t, std::vector<Post>> found;
     const auto page = feed().read(user, 1000);
@@ -365,7 +364,7 @@ class World {
   FaultyClient client_;
   FeedOptions options_;
   std::shared_ptr<Elsewhere> elsewhere_;
-  std::unique_ptr<Feed> publisher_;  // one process, which remembers its last post's time
+  std::unique_ptr<Feed> publisher_;  // one process, which keeps the time of its last post
   std::vector<UserId> authors_{{name_ + "ann"}, {name_ + "bob"}};
   std::vector<UserId> users_{authors_[0], authors_[1], {name_ + "eve"}, {name_ + "joe"}};
   std::map<std::pair<std::string, std::string>, Relation> relations_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that read the table's stream: closing and opening shards, expired records, and resuming
-// the work of another worker.
+// Workers that read the table's stream: closed and new shards, expired records, and resuming the
+// work of another worker.
 #include <memory>
 #include <utility>
 
@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using namespace test;
 using ::testing::HasSubstr;
 
-// A database whose shards live as long as its clock says.
+// A database whose clock determines when shards end.
 class FeedStreamTest : public testing::Test {
  protected:
   FeedStreamTest() {
@@ -125,7 +125,7 @@ TEST_F(FeedStreamTest, GoesOnFromWhereOthersHaveCome) {
   const int before = client->sent("UpdateItem");
   post("new");
   EXPECT_EQ(feed().deliver_pending().value().posts, 1);
-  // The shard and the post, each claimed and settled.
+  // The shard and the post: each is claimed and acknowledged.
   EXPECT_EQ(client->sent("UpdateItem") - before, 4);
   const int idle = client->sent("UpdateItem");
   EXPECT_EQ(feed().deliver_pending().value().posts, 0);
@@ -166,7 +166,7 @@ TEST_F(FeedStreamTest, LosesNothingWhereverAWorkerDies) {
     const bool died = !feed().deliver_pending().has_value();
     client->before(nullptr);
     EXPECT_TRUE(died || fatal > 10);
-    time.advance(31s);  // the claims of the dead
+    time.advance(31s);  // the claims of the dead workers expire
     ASSERT_OK(feed().deliver_pending());
     const std::vector<std::string> texts = texts_of({"bob"});
     ASSERT_EQ(texts.size(), static_cast<std::size_t>(fatal) + 1) << fatal;

@@ -49,7 +49,7 @@ TEST_P(FeedTest, ReadsNewestFirstInTheOrderOfPublishing) {
   Feed one = feed();
   std::vector<std::string> expected;
   for (int i = 0; i < 50; ++i) {
-    // Many within one microsecond: the clock stands still for ten posts each.
+    // The clock advances once per ten posts, so many have the same microsecond.
     if (i % 10 == 0) bench.time.advance(1ms);
     expected.insert(expected.begin(), std::to_string(i));
     ASSERT_OK(one.publish({"ann"}, std::to_string(i)));
@@ -60,7 +60,7 @@ TEST_P(FeedTest, ReadsNewestFirstInTheOrderOfPublishing) {
 TEST_P(FeedTest, KeepsItsOrderOverRestartsAndHosts) {
   ASSERT_OK(feed().publish({"ann"}, "first"));
   bench.time.advance(1ms);
-  ASSERT_OK(feed().publish({"ann"}, "second"));  // another object, as another process
+  ASSERT_OK(feed().publish({"ann"}, "second"));  // another object, like another process
   EXPECT_EQ(texts_of({"ann"}), (std::vector<std::string>{"second", "first"}));
 }
 
@@ -120,7 +120,7 @@ TEST_P(FeedTest, RefusesBadArgumentsBeforeAnyRequest) {
   EXPECT_EQ(bench.client.sent(), before);
 }
 
-// ---- Once, whatever happens
+// ---- Exactly once, despite faults
 
 TEST_P(FeedTest, PublishesOnceForOneId) {
   const PostId id = PostId::make(bench.time.now(), "request 7");
@@ -146,7 +146,7 @@ TEST_P(FeedTest, PublishesOnceWhenTheReplyIsLost) {
 TEST_P(FeedTest, DeliversAfterACrashBetweenPublishingAndDelivery) {
   ASSERT_OK(feed().follow({"bob"}, {"ann"}));
   ASSERT_OK(feed().publish({"ann"}, "hello"));
-  // The publisher is gone; any other process finds the post.
+  // The publisher has stopped; any other process finds the post.
   Feed worker = feed();
   EXPECT_EQ(worker.deliver_pending().value().posts, 1);
   EXPECT_EQ(texts_of({"bob"}), std::vector<std::string>{"hello"});
@@ -155,7 +155,7 @@ TEST_P(FeedTest, DeliversAfterACrashBetweenPublishingAndDelivery) {
 TEST_P(FeedTest, DeliversToEachFollowerOnceWhereverAWorkerDies) {
   follow(60, {"ann"});
   ASSERT_OK(feed().publish({"ann"}, "hello"));
-  // Each delivery dies at a later request than the one before, until one gets through.
+  // Each delivery fails at a later request than the previous one, until one succeeds.
   int deaths = 0;
   for (int dies_at = 1;; ++dies_at) {
     bench.client.before([dies_at, n = 0](std::string_view, int) mutable {
@@ -163,7 +163,7 @@ TEST_P(FeedTest, DeliversToEachFollowerOnceWhereverAWorkerDies) {
     });
     if (feed().deliver_pending()) break;
     ++deaths;
-    bench.time.advance(31s);  // what the dead one has claimed
+    bench.time.advance(31s);  // the dead worker's claim expires
     ASSERT_LT(deaths, 50);
   }
   bench.client.before(nullptr);
@@ -181,7 +181,7 @@ TEST_P(FeedTest, SendsUnprocessedCopiesAgain) {
   const auto delivered = feed().deliver_pending();
   ASSERT_OK(delivered);
   EXPECT_EQ(delivered->copies, 30);
-  EXPECT_EQ(delivered->batches, 5);  // 25 as 7, 7, 7 and 4; 5
+  EXPECT_EQ(delivered->batches, 5);  // 25 copies as 7, 7, 7 and 4; then 5
   for (int i = 0; i < 30; ++i) EXPECT_EQ(texts_of({"f" + std::to_string(i)}).size(), 1U);
 }
 
@@ -213,7 +213,7 @@ TEST_P(FeedTest, ResumesALargeDeliveryWhereItStopped) {
   bench.client.before(nullptr);
   const auto rest = feed().deliver_pending();
   ASSERT_OK(rest);
-  EXPECT_EQ(rest->copies, 100);  // the first thousand had been noted
+  EXPECT_EQ(rest->copies, 100);  // the progress after the first thousand was stored
   EXPECT_EQ(texts_of({"f10000"}).size(), 1U);
   EXPECT_EQ(texts_of({"f11099"}).size(), 1U);
 }
@@ -278,7 +278,7 @@ TEST_P(FeedTest, RetractsBeforeDelivery) {
 TEST_P(FeedTest, RetractsInTheMiddleOfADelivery) {
   follow(30, {"ann"});
   const PostId id = feed().publish({"ann"}, "oops").value().id;
-  // After the first batch another worker retracts and completes the withdrawal.
+  // After the first batch, another worker retracts the post and completes the withdrawal.
   Feed elsewhere(*bench.home.client, options());
   bench.client.before([&](std::string_view operation, int nth) {
     if (is_copying(operation) && nth == 2) {
@@ -343,7 +343,7 @@ TEST_P(FeedTest, StopsDeliveringAfterUnfollow) {
   EXPECT_EQ(texts_of({"bob"}), std::vector<std::string>{"one"});
 }
 
-// Followers from elsewhere, the author among them by mistake.
+// An external list of followers, which contains the author by mistake.
 class TwoFollowers final : public Followers {
  public:
   Result<Page<UserId>> following(const UserId&, int, const std::string&) override {
@@ -418,7 +418,7 @@ TEST_P(FeedTest, CostsTheDocumentedUnits) {
   follow(100, {"ann"});
   const auto publishing = bench.cost_of([&] { ASSERT_OK(feed().publish({"ann"}, "hello")); });
   EXPECT_EQ(publishing.requests, 1);
-  // The item, and its entry in the outbox.
+  // The item, and its outbox entry.
   EXPECT_EQ(publishing.write_units, is_streamed() ? 1 : 2);
   const auto delivering = bench.cost_of([&] { ASSERT_OK(feed().deliver_pending()); });
   EXPECT_EQ(delivering.by_operation.at("BatchExecuteStatement"), 4);
@@ -440,7 +440,7 @@ TEST_P(FeedTest, CostsTheDocumentedUnits) {
   EXPECT_EQ(filling.requests, 3);  // the relation, the posts, the transaction
   EXPECT_EQ(filling.write_units, 1 + 20 * 4);
   const auto trimming = bench.cost_of([&] { EXPECT_EQ(feed().trim({"late"}, 5).value(), 15); });
-  EXPECT_EQ(trimming.requests, 3);  // what stays, what does not, the batch
+  EXPECT_EQ(trimming.requests, 3);  // the posts to keep, the others, the batch
   EXPECT_EQ(trimming.write_units, 15);
 }
 

@@ -18,7 +18,7 @@ struct FeedHome {
   Outbox outbox = Outbox::kIndex;
 };
 
-// Everything but what would be the same again.
+// All combinations that differ.
 inline std::vector<FeedHome> feed_homes() {
   std::vector<FeedHome> homes;
   for (const std::string& kind : recipe_home_kinds()) {
@@ -53,7 +53,7 @@ class FeedTest : public testing::TestWithParam<FeedHome> {
             .layout = GetParam().layout,
             .followers_table = "Followers",
             .parallel_writes = 1,  // faults meet requests in one order
-            // The homes' own clock is years ahead of the test's.
+            // The clock of some homes is years ahead of the test's clock.
             .keep_retracted = std::chrono::days(3650),
             .outbox = GetParam().outbox,
             .time = &bench.time};
@@ -61,7 +61,7 @@ class FeedTest : public testing::TestWithParam<FeedHome> {
   static bool is_streamed() { return GetParam().outbox == Outbox::kStream; }
   Feed feed() { return Feed(bench.client, options()); }
 
-  // A post of its own millisecond.
+  // Publishes a post in a new millisecond.
   PostId post(const std::string& author, const std::string& content) {
     bench.time.advance(std::chrono::milliseconds(1));
     return feed().publish({author}, content).value().id;

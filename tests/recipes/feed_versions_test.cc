@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 
-// Followers who come and go unnoticed by the feed.
+// Followers whose changes the feed does not see.
 class ListOfFollowers final : public Followers {
  public:
   Result<Page<UserId>> page(const UserId&, int, const std::string&) override {
@@ -24,7 +24,7 @@ class ListOfFollowers final : public Followers {
     return Page<UserId>();
   }
   std::vector<UserId> users;
-  std::function<void()> after_page;  // once, before the reader gets the page
+  std::function<void()> after_page;  // called once, before the reader gets the page
 };
 
 class FeedVersions : public FeedTest {
@@ -41,7 +41,7 @@ class FeedVersions : public FeedTest {
   void let_all_arrive() {
     while (bench.client.delayed() > 0) bench.client.arrive(0);
   }
-  // The first request that writes copies from now on is lost on its way, and arrives later.
+  // The next request that writes copies is delayed and arrives later.
   void delay_first_copies() {
     bench.client.before([delayed = false](std::string_view operation, int) mutable {
       return is_copying(operation) && !std::exchange(delayed, true) ? delay() : pass();
@@ -115,15 +115,15 @@ TEST_P(FeedVersions, ReachFormerFollowersWhoLiveElsewhere) {
   for (const char* user : {"x", "y"}) {
     EXPECT_EQ(texts_of({user}), std::vector<std::string>{"before"}) << user;
   }
-  // The notes of a withdrawn post are gone.
+  // The notes of a withdrawn post were deleted.
   const auto notes =
       bench.client.scan({.table = "Feeds", .filter = "attribute_exists(recipients)"});
   ASSERT_OK(notes);
   EXPECT_EQ(notes->items.size(), 2U);  // of the edited post's two deliveries
 }
 
-// A worker that stood still between its look at the followers and its first copy, while one of them
-// left, and others delivered the post and what became of it.
+// A worker pauses between reading the followers and writing its first copy. Meanwhile a follower
+// leaves, and other workers deliver the post and its changes.
 TEST_P(FeedVersions, AWorkerThatWasOvertakenReachesNobodyWhomTheOthersMissed) {
   list = std::make_shared<ListOfFollowers>();
   for (const bool retracts : {true, false}) {
@@ -136,7 +136,7 @@ TEST_P(FeedVersions, AWorkerThatWasOvertakenReachesNobodyWhomTheOthersMissed) {
       } else {
         ASSERT_OK(feed().edit({"ann"}, id, "before"));
       }
-      bench.time.advance(10min);  // the claim ends
+      bench.time.advance(10min);  // the claim expires
       deliver();
     };
     (void)feed().deliver_pending();
@@ -231,7 +231,7 @@ TEST_P(FeedVersions, CopiesThatArriveLateDoNotUndoARetraction) {
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(texts_of({"f" + std::to_string(i)}).empty());
 }
 
-// The first copy never came; the follower leaves, and the copy arrives after the edit.
+// The first copy is delayed. The follower leaves, and the copy arrives after the edit.
 TEST_P(FeedVersions, ACopyThatArrivesAfterUnfollowingIsNotOlderThanAnEdit) {
   follow(1, {"ann"});
   const PostId id = post("ann", "befor");
@@ -285,7 +285,7 @@ TEST_P(FeedVersions, AnotherAuthorsPostOfTheSameIdStaysAsItIs) {
   EXPECT_EQ(texts_of({"bob"}), std::vector<std::string>{"of ann"});
 }
 
-// ---- What earlier releases wrote
+// ---- Data of earlier releases
 
 TEST_P(FeedVersions, TakesWhatEarlierReleasesWrote) {
   const PostId id = post("ann", "oops");

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 using namespace test;
 
-// Everybody has the same followers; the followers of some authors cannot be had.
+// All authors have the same followers, but those of some authors cannot be read.
 class PartlyBroken final : public Followers {
  public:
   Result<Page<UserId>> page(const UserId& author, int, const std::string&) override {
@@ -41,7 +41,7 @@ class FeedInTrouble : public FeedTest {
     changed.on_undelivered = [this](const Undelivered& post) { reports.push_back(post); };
     return changed;
   }
-  // A worker, until a time of the test's clock.
+  // Runs a worker until a time of the test's clock.
   Result<Delivered> work(std::chrono::nanoseconds duration) {
     std::stop_source stop;
     const auto until = bench.time.since_boot() + duration;
@@ -77,7 +77,7 @@ TEST_P(FeedInTrouble, AnUndeliverablePostIsReportedAndRetriedWhileOthersAreDeliv
     EXPECT_EQ(reports[i].next_attempt, 1s * (1 << i));
   }
   followers->broken.clear();
-  // The next worker finds it too, wherever the last one had come to.
+  // The next worker finds the post too, no matter how far the last one got.
   EXPECT_EQ(work(30s).value().posts, 1);
   EXPECT_EQ(texts_of({"fan"}).size(), 21U);
 }
@@ -157,7 +157,7 @@ TEST_P(FeedInTrouble, PublishesAfterTheClockWasSetBack) {
   const Feed one = feed();
   ASSERT_OK(one.publish({"ann"}, "before"));
   const Time start = bench.time.now();
-  // Within max_skew the order stays.
+  // Within max_skew, the order is preserved.
   bench.time.set_wall(start - 5min);
   const auto within = one.publish({"ann"}, "5 minutes back");
   ASSERT_OK(within);
@@ -175,7 +175,7 @@ TEST_P(FeedInTrouble, AClaimByAClockThatWasAheadDoesNotOutliveIt) {
   post("ann", "hello");
   const Time start = bench.time.now();
   bench.time.set_wall(start + 24h);
-  // It dies before it can let go.
+  // It dies before it can release its claim.
   bench.client.before([dead = false](std::string_view operation, int) mutable {
     dead = dead || is_copying(operation);
     return dead ? refuse(Code::kAccessDenied) : pass();
@@ -187,7 +187,7 @@ TEST_P(FeedInTrouble, AClaimByAClockThatWasAheadDoesNotOutliveIt) {
   EXPECT_EQ(feed().deliver_pending().value().posts, 1);
 }
 
-// ---- Requests at a time
+// ---- Parallel requests
 
 TEST_P(FeedInTrouble, WritesCopiesOfOnePostInParallelUpToTheLimit) {
   constexpr int kLimit = 4;
@@ -198,12 +198,12 @@ TEST_P(FeedInTrouble, WritesCopiesOfOnePostInParallelUpToTheLimit) {
   const Feed one(bench.client, parallel);
   const PostId id = one.publish({"ann"}, "hello").value().id;
   for (const char* operation : {"BatchExecuteStatement", "PutItem"}) {
-    // Requests wait until as many are under way as may be.
+    // Requests wait until as many are in progress as permitted.
     std::mutex mutex;
     std::condition_variable changed;
     int under_way = 0;
     int most = 0;
-    std::atomic<int> notes = 0;  // of recipients, before anything is in parallel
+    std::atomic<int> notes = 0;  // of recipients; written before parallel requests begin
     bench.client.before([&](std::string_view name, int) {
       const bool is_note = name == "PutItem" && ++notes == 1;
       if (name != operation || is_note) return pass();

@@ -35,7 +35,7 @@ struct Tally {
   int lost = 0;
 };
 
-// One lock and those who want it.
+// One lock and its contenders.
 class History {
  public:
   History(Client& client, uint64_t seed, Tally& tally)
@@ -52,7 +52,7 @@ class History {
     }
   }
 
-  // What was wrong; empty: nothing.
+  // Plays the history. Returns the first violation, or an empty string.
   std::string play() {
     std::vector<std::function<void()>> lives;
     lives.reserve(actors_.size());
@@ -70,8 +70,8 @@ class History {
       history.connect(*this);
       start();
     }
-    // A new process. Waits that nothing else ends are for the world to end, so that a seed repeats
-    // them.
+    // Starts a new process. Otherwise endless waits last until the world ends, so that a seed
+    // repeats them.
     void start() {
       constexpr std::chrono::milliseconds kForEver = std::chrono::hours(24 * 365 * 200);
       locks.emplace(network, SemaphoreOptions{.table = kLocks,
@@ -84,10 +84,10 @@ class History {
     MachineTime time;
     FaultyClient network;
     std::optional<Semaphore> locks;
-    Lease* lease = nullptr;  // while it is the actor's to rely on
+    Lease* lease = nullptr;  // while the actor can rely on it
     bool dead = false;
-    std::size_t committed = 0;              // before the transaction under way
-    std::set<int64_t> current_fences = {};  // at that time
+    std::size_t committed = 0;              // number of commits before the current transaction
+    std::set<int64_t> current_fences = {};  // at the same time
   };
 
   // ---- The network
@@ -136,7 +136,7 @@ class History {
     }
   }
 
-  // ---- What must hold
+  // ---- Invariants
 
   void fail(const std::string& what) {
     if (wrong_.empty()) wrong_ = what;
@@ -163,7 +163,7 @@ class History {
     actor.committed = commits().size();
     actor.current_fences = current_fences();
   }
-  // Of what was committed since, by whoever holds the lock now.
+  // Checks the commits since then, which must have current fencing tokens.
   void judge_commits(std::size_t committed, const std::set<int64_t>& current) {
     const std::vector<int64_t> now = commits();
     for (std::size_t i = committed; i < now.size(); ++i) {
@@ -192,7 +192,7 @@ class History {
     if (holders > permits_) fail(std::to_string(holders) + " holders:" + text);
   }
 
-  // ---- What actors do
+  // ---- Actions
 
   void pause(Actor& actor, nanoseconds most) {
     world_.wait_until(actor.index, world_.now() + random_.below(most));
@@ -214,7 +214,7 @@ class History {
       judge_holders();
       hold(actor, *lease);
       actor.lease = nullptr;
-      actor.dead = random_.chance(30);  // its release does not get through
+      actor.dead = random_.chance(30);  // its release is lost
       lease = stator::fail(Code::kLost, "let go");
       if (actor.dead) actor.start();
       actor.dead = false;
@@ -249,8 +249,8 @@ class History {
   const std::string name_;
   const std::chrono::milliseconds lease_;
   const int permits_;
-  // Whether the others look as soon as somebody has the lock, and holders are paused more often:
-  // then a takeover comes as close to the end of a lease as it can.
+  // True: the others poll as soon as an actor has the lock, and holders pause more often. Then
+  // takeovers come as close to the end of a lease as possible.
   const bool close_;
   const nanoseconds end_;
   std::vector<std::unique_ptr<Actor>> actors_;
@@ -272,7 +272,7 @@ TEST(LeaseSimulation, KeepsTheGuaranteesOfTheSemaphore) {
   std::printf("%d runs, %d leases, %d renewals, %d lost, %d commits, %d refused\n", tally.runs,
               tally.leases, tally.renewals, tally.lost, tally.commits, tally.refused_commits);
   if (runs < 100) return;
-  // Otherwise the histories would prove nothing.
+  // Otherwise the histories would not test enough.
   EXPECT_GT(tally.lost, tally.runs / 10);
   EXPECT_GT(tally.refused_commits, tally.runs / 10);
   EXPECT_GT(tally.renewals, tally.runs);

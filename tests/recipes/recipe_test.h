@@ -21,13 +21,13 @@ inline Time at(std::string_view text) {
   return Time::parse(text).value();
 }
 
-// The code of a result that should have failed; kOk does not exist, so success is told as text.
+// The error code of a result, or "ok".
 template <class T>
 std::string outcome(const Result<T>& result) {
   return result ? "ok" : code_name(result.error().code);
 }
 
-// Succeeds, or says why not.
+// Succeeds if the result has a value. Otherwise fails with its error.
 template <class T>
 testing::AssertionResult succeeded(const Result<T>& result) {
   if (result) return testing::AssertionSuccess();
@@ -40,7 +40,7 @@ testing::AssertionResult succeeded(const Result<T>& result) {
 #define EXPECT_FAILS(code, ...) \
   EXPECT_EQ(::stator::test::outcome(__VA_ARGS__), ::stator::code_name(code))
 
-// client -> faulty -> counting -> the home.
+// client -> faulty -> counting -> the home's client.
 struct Bench {
   explicit Bench(const std::string& kind) : home(open_home(kind)), lasting(kind == "endpoint") {}
   Bench(const Bench&) = delete;
@@ -53,14 +53,14 @@ struct Bench {
   }
 
   void create(const RecipeTable& table) {
-    // A home that is not the test's own may have a table of this name with something in it.
+    // A home that outlives the test can have a table of this name with items.
     if (lasting) {
       ASSERT_OK(home.client->create_table(table));
       tables.push_back(table.table);
     }
     ASSERT_OK(create_table_if_missing(*home.client, table));
   }
-  // Requests and units of what `action` does.
+  // Returns the requests and units that `action` consumes.
   template <class F>
   examples::Cost cost_of(F action) {
     const examples::Cost before = counting.cost();
@@ -70,7 +70,7 @@ struct Bench {
 
   Home home;
   bool lasting;
-  std::vector<std::string> tables = {};  // to be removed from a lasting home
+  std::vector<std::string> tables = {};  // to delete from a lasting home
   examples::CountingClient counting{*home.client};
   FaultyClient client{counting};
   FakeTime time;

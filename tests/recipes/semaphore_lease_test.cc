@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Renewal in the background, lost leases, operators, tables of other programs.
+// Background renewal, lost leases, operators, tables of other programs.
 #include <algorithm>
 #include <atomic>
 #include <filesystem>
@@ -20,7 +20,7 @@ using namespace test;
 class SemaphoreLease : public SemaphoreBench {
  protected:
   SemaphoreOptions stepped() { return {.table = "Locks", .time = &steps}; }
-  // Both threads of a lease.
+  // The threads of a lease.
   static constexpr int kThreads = 2;
   static std::set<std::string> threads_of_this_process() {
     std::set<std::string> threads;
@@ -29,8 +29,8 @@ class SemaphoreLease : public SemaphoreBench {
     }
     return threads;
   }
-  // Threads that are not in `before`. The kernel lists a thread for a moment after it was joined,
-  // so a count could include one that ended before.
+  // Counts the threads that are not in `before`. The kernel can list a thread for a short time
+  // after it was joined, so a plain count could include one that has ended.
   static std::ptrdiff_t threads_since(const std::set<std::string>& before) {
     return std::ranges::count_if(threads_of_this_process(),
                                  [&](const auto& thread) { return !before.contains(thread); });
@@ -54,7 +54,7 @@ TEST_P(SemaphoreLease, IsRenewedInTheBackgroundIfRequested) {
     }
   }
   EXPECT_FALSE(lease->lost().stop_requested());
-  // 180 seconds, a renewal each twelve as they go by threes, and the watcher's six attempts.
+  // 180 seconds: a renewal every 12 s, in steps of 3 s, and the watcher's six attempts.
   EXPECT_NEAR(bench.client.sent("UpdateItem") - before, 15 + 6, 1);
   const std::stop_token lost = lease->lost();
   ASSERT_OK(lease->release());
@@ -111,7 +111,7 @@ TEST_P(SemaphoreLease, IsLostWhenItCouldNotBeRenewedInTime) {
   EXPECT_FALSE(lease->held());
   EXPECT_FAILS(Code::kLost, lease->renew());
   bench.client.before(nullptr);
-  // Nobody has it yet, so that giving it back spares the next one the wait.
+  // No other process has the lock yet, so the release saves the next one the wait.
   EXPECT_OK(lease->release());
   EXPECT_OK(locks.acquire("lock"));
 }
@@ -126,7 +126,7 @@ TEST_P(SemaphoreLease, IsLostAlsoWhileARenewalHangs) {
     return refuse(Code::kAccessDenied);
   });
   steps.advance(12s, kThreads);
-  // The keeper is in its request by now or soon; the watcher goes on alone.
+  // The keeper is in its request now or soon; the watcher continues without it.
   for (int i = 0; i < 6; ++i) steps.advance(3s, 1);
   while (!lease->lost().stop_requested()) std::this_thread::yield();
   EXPECT_FALSE(lease->held());
@@ -168,7 +168,7 @@ TEST_P(SemaphoreLease, ReportsALossInTheDetectingCallWithoutThreads) {
   EXPECT_FALSE(second->held());
 }
 
-// A renewal's first request takes effect, its reply is lost, and time passes before the next.
+// A renewal's first request takes effect, but its reply is lost, and time passes before the next.
 TEST_P(SemaphoreLease, NeverOutlivesWhatAnObserverCounts) {
   auto lease = other().acquire("lock", {.lease = 20s});
   ASSERT_OK(lease);
@@ -177,7 +177,7 @@ TEST_P(SemaphoreLease, NeverOutlivesWhatAnObserverCounts) {
   bench.client.before([&](std::string_view, int) {
     if (++seen == 1) return lose_reply();
     if (seen > 2) return pass();
-    // The watcher sees the renewal that the holder knows nothing of.
+    // The watcher sees the renewal, but the holder does not know of it.
     EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
     bench.time.advance(15s);
     return lose_request();
@@ -217,7 +217,7 @@ TEST_P(SemaphoreLease, BoundsItsRequestsByTheLease) {
     ASSERT_OK(lease);
   }
   bench.client.before(nullptr);
-  // Destroyed just now.
+  // The lease has just been destroyed.
   EXPECT_TRUE(other().state("lock").value().holders.empty());
 }
 
@@ -260,7 +260,7 @@ TEST_P(SemaphoreLease, OneHolderOfManyIsBroken) {
   EXPECT_FAILS(Code::kLost, b->release());
   EXPECT_OK(a->renew());
   EXPECT_OK(a->release());
-  ASSERT_OK(operators.break_lock("lock"));  // the fence moves on all the same
+  ASSERT_OK(operators.break_lock("lock"));  // increases the fencing token too
   EXPECT_GT(operators.state("lock")->fence, *fence);
 }
 
@@ -322,7 +322,7 @@ TEST_P(SemaphoreLease, ListsExpiredHolders) {
   auto dead = other().acquire("dead", {.lease = 10s, .user = "ann"});
   auto alive = other().acquire("alive", {.lease = 10s});
   ASSERT_OK(alive);
-  bench.time.advance(1h);  // nobody has looked: nothing is known
+  bench.time.advance(1h);  // unknown, because no process has polled
   Semaphore locks = other();
   EXPECT_TRUE(locks.list({.expired = true})->items.empty());
   bench.time.advance(9s);
@@ -340,7 +340,7 @@ TEST_P(SemaphoreLease, ListsOverdueHoldersByWallClocksAtOnce) {
   auto dead = other().acquire("dead", {.lease = 10s, .user = "ann"});
   auto alive = other().acquire("alive", {.lease = 10s});
   ASSERT_OK(alive);
-  // A program that stores no times.
+  // A lock of a program that stores no times.
   ASSERT_OK(bench.client.put_item({.table = "Locks",
                                    .item = {{"pk", "LOCK#unknown"},
                                             {"permits", 1},
@@ -359,7 +359,7 @@ TEST_P(SemaphoreLease, ListsOverdueHoldersByWallClocksAtOnce) {
   EXPECT_EQ(overdue->items[0].name, "dead");
   EXPECT_FALSE(overdue->items[0].holders.at(0).expired());
   EXPECT_EQ(other().state("alive")->holders.at(0).renewed_at, renewed);
-  // A hint: a wall clock that is wrong makes it wrong, and nothing else.
+  // The time is only a hint: a wrong wall clock affects only the list.
   bench.time.set_wall(renewed + 1h);
   EXPECT_EQ(other().list({.overdue = true})->items.size(), 2U);
   EXPECT_FAILS(Code::kHeld, other().acquire("alive"));
@@ -393,7 +393,7 @@ TEST_P(SemaphoreLease, ListsMoreLocksThanAnObjectRemembers) {
     page.cursor = found->next;
   } while (!page.cursor.empty());
   EXPECT_EQ(names.size(), kLocks);
-  // What was watched before is still known.
+  // Earlier observations are still known.
   bench.time.advance(takeover_after(1s));
   EXPECT_OK(locks.acquire("0"));
 }
@@ -422,7 +422,7 @@ TEST_P(SemaphoreLease, LivesInThePostsTable) {
   ASSERT_OK(lease);
   expect_commits(*lease);
   EXPECT_EQ(locks.list()->items.at(0).name, "tbl_issues:7");
-  // A row of the post's program is left alone: it knows nothing of leases.
+  // A row of the article's program is not changed: that program knows no leases.
   ASSERT_OK(bench.client.put_item(
       {.table = options.table,
        .item = {{"semaphoreName", "tbl_issues:8"}, {"userId", "ben"}, {"expires", 1}}}));

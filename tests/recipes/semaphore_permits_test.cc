@@ -17,7 +17,7 @@ using namespace test;
 
 class SemaphorePermits : public SemaphoreBench {
  protected:
-  // The item of a lock as another process has left it.
+  // A lock's item as another process could have left it.
   Item item_with(int permits, const std::vector<std::string>& holders,
                  const std::vector<std::string>& waiters) {
     Item item{{"pk", "LOCK#lock"},
@@ -183,7 +183,7 @@ TEST_P(SemaphorePermits, IsSharedByThreads) {
   EXPECT_TRUE(state->waiters.empty());
 }
 
-// docs/recipes/semaphore.md has this table.
+// docs/recipes/semaphore.md contains these costs.
 TEST_P(SemaphorePermits, CostsWhatThePageSays) {
   STATOR_NEEDS(Ability::kUnitsOfTransactions);
   const auto expect_cost = [&](const char* what, int requests, double units, auto action) {
@@ -208,7 +208,7 @@ TEST_P(SemaphorePermits, CostsWhatThePageSays) {
   expect_cost("take over, after observing", 1, 1, [&] { taken = locks.acquire("a"); });
   ASSERT_OK(taken);
   expect_cost("wait in line, both releases", 6, 4, [&] {
-    // A refused attempt, charged too though no answer says how much; enter, look, take.
+    // A failed attempt, which also costs units but reports none; enqueue, poll, take.
     bench.client.before([&](std::string_view operation, int) {
       if (operation == "GetItem") {
         EXPECT_OK(taken->release());
@@ -232,7 +232,7 @@ TEST_P(SemaphorePermits, CostsWhatThePageSays) {
   }
 }
 
-// ---- In line
+// ---- Queue
 
 TEST_P(SemaphorePermits, ServesQueuedWaitersInOrder) {
   auto lease = other().acquire("lock", {.lease = 1h});
@@ -257,7 +257,7 @@ TEST_P(SemaphorePermits, ServesQueuedWaitersInOrder) {
     }
   }
   EXPECT_EQ(looking.state("lock")->waiters.at(2).user, "2");
-  // One who has no place may come first by luck alone, never while others are in line.
+  // A contender that is not in the queue cannot acquire the lock while others are.
   EXPECT_FAILS(Code::kHeld, looking.acquire("lock"));
   ASSERT_OK(lease->release());
   threads.clear();
@@ -301,7 +301,7 @@ TEST_P(SemaphorePermits, ShowsThatItStillWaits) {
   int64_t beats = 0;
   bench.client.before([&](std::string_view operation, int) {
     if (operation != "GetItem") return pass();
-    // The holder lives.
+    // The holder is alive.
     EXPECT_OK(bench.home.client->update_item({.table = "Locks",
                                               .key = {{"pk", "LOCK#lock"}},
                                               .update = "SET #h.beat = #h.beat + :one",
@@ -310,7 +310,7 @@ TEST_P(SemaphorePermits, ShowsThatItStillWaits) {
     const auto item =
         bench.home.client->get_item({.table = "Locks", .key = {{"pk", "LOCK#lock"}}}).value().item;
     const auto lock = recipes::parse_lock(*item);
-    // Not in line yet where the refusal came without the item.
+    // Not in the queue yet if the failed attempt returned no item.
     if (!lock->waiters.empty()) beats = lock->waiters.at(0).beat;
     return pass();
   });
@@ -318,7 +318,7 @@ TEST_P(SemaphorePermits, ShowsThatItStillWaits) {
                other().acquire("lock", {.lease = 3s, .wait = 60s, .order = Order::kFifo}));
   EXPECT_GE(beats, 20);
   bench.client.before(nullptr);
-  // And leaves the line as it gives up.
+  // It leaves the queue when it gives up.
   EXPECT_TRUE(other().state("lock")->waiters.empty());
 }
 
@@ -343,7 +343,7 @@ TEST_P(SemaphorePermits, JoinsTheQueueOnceWhenAResponseIsLost) {
   });
   auto lease = other().acquire("lock", {.wait = 1min, .order = Order::kFifo});
   ASSERT_OK(lease);
-  // Holder and waiter drew a number each.
+  // The holder and the waiter used one number each.
   EXPECT_EQ(to_int64(lease->fence()), 3);
   EXPECT_EQ(lease->remaining(), 20s);
 }
@@ -387,7 +387,7 @@ TEST_P(SemaphorePermits, SharesALeaseWithinItsObjectIfRequested) {
     EXPECT_EQ(inner->fence(), outer->fence());
   }).join();
   EXPECT_TRUE(outer->held());
-  // A lease that is over is not shared.
+  // An expired lease is not shared.
   bench.time.advance(10s);
   EXPECT_FAILS(Code::kHeld, locks.acquire("lock", {.reentry = Reentry::kObject}));
   ASSERT_OK(outer->release());
@@ -401,7 +401,7 @@ TEST_P(SemaphorePermits, SharesALeaseWithTheLengthThatIsAskedFor) {
   bench.time.advance(4s);
   auto inner = locks.acquire("lock", {.lease = 6s, .reentry = Reentry::kObject});
   ASSERT_OK(inner);
-  EXPECT_EQ(inner->remaining(), 6s);  // as much as was left
+  EXPECT_EQ(inner->remaining(), 6s);  // the remaining time of the outer lease
   auto longer = locks.acquire("lock", {.lease = 60s, .reentry = Reentry::kObject});
   ASSERT_OK(longer);
   EXPECT_EQ(longer->fence(), outer->fence());
@@ -427,7 +427,7 @@ TEST_P(SemaphorePermits, AcquiresWhatWasTakenFromTheLeaseThatItWouldShare) {
   EXPECT_FALSE(outer->held());
 }
 
-// ---- Waking up in process
+// ---- Wakeups within a process
 
 TEST_P(SemaphorePermits, WakesAWaiterInTheProcessAtOnce) {
   auto lease = other().acquire("lock", {.lease = 24h});

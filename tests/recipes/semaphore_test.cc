@@ -123,12 +123,12 @@ TEST_P(SemaphoreTest, FencesGrowOverReleases) {
   }
 }
 
-// ---- Taking over
+// ---- Takeover
 
 TEST_P(SemaphoreTest, IsTakenOverOnlyAfterAWholeLeaseAndItsMarginUnderObservation) {
   auto lease = other().acquire("lock", {.lease = 20s});
   ASSERT_OK(lease);
-  bench.time.advance(1h);  // dead for long, but nobody has watched
+  bench.time.advance(1h);  // long dead, but no process has observed it
   Semaphore watcher = other();
   EXPECT_FAILS(Code::kHeld, watcher.acquire("lock"));
   bench.time.advance(takeover_after(20s) - 1ns);
@@ -150,7 +150,7 @@ TEST_P(SemaphoreTest, IsTakenOverByOneWhoWaits) {
   EXPECT_LE(bench.time.since_boot() - start, 21s);
 }
 
-// A clock of another machine: it runs faster or slower than the true one, and may be set forward.
+// A clock of another machine, which is faster or slower than the true one, and can be set forward.
 class DriftingTime final : public TimeSource {
  public:
   DriftingTime(TimeSource& time, int64_t ppm) : time_(time), ppm_(ppm) {}
@@ -282,7 +282,7 @@ TEST_P(SemaphoreTest, IsNotLockedOutByItsOwnLostReply) {
   const auto start = bench.time.since_boot();
   auto lease = mine.acquire("lock", {.lease = 20s});
   ASSERT_OK(lease);
-  // The lease counts from before the attempt that may have taken it.
+  // The lease begins before the attempt that might have acquired it.
   EXPECT_EQ(lease->remaining(), 20s - (bench.time.since_boot() - start));
   EXPECT_OK(lease->renew());
   expect_commits(*lease);
@@ -307,7 +307,7 @@ TEST_P(SemaphoreTest, ARequestThatArrivesTwiceDoesNotMoveTheFence) {
   EXPECT_OK(lease->release());
 }
 
-// Clocks of a test that does something of its own while others sleep for the first time.
+// A time source that runs an event before the first sleep.
 class EventfulTime final : public TimeSource {
  public:
   EventfulTime(TimeSource& time, std::function<void()> event)
@@ -325,8 +325,8 @@ class EventfulTime final : public TimeSource {
   std::function<void()> event_;
 };
 
-// An HTTP client repeats what had no answer, and tells the second answer alone. Where that was a
-// refusal, the first copy may still be on its way and take the lock later.
+// An HTTP client repeats requests without a response, and returns only the second response. If that
+// is a rejection, the first copy can still be in transit and acquire the lock later.
 TEST_P(SemaphoreTest, ItsLeaseEndsBeforeOthersMayTakeItAlsoWhereALateCopyBeganIt) {
   auto before = other().acquire("lock", {.lease = 1h});
   ASSERT_OK(before);
@@ -388,7 +388,7 @@ TEST_P(SemaphoreTest, FindingItsOwnReleaseDoneIsSuccess) {
 TEST_P(SemaphoreTest, FindingItsOwnReleaseDoneIsSuccessAlsoWhenAnotherHasItByNow) {
   auto lease = other().acquire("lock");
   ASSERT_OK(lease);
-  // The release is applied and its reply lost; the next holder comes before the repetition.
+  // The release is applied but its reply is lost. The next holder comes before the retry.
   std::optional<Lease> next;
   bench.client.before([&, done = bench.client.sent("UpdateItem")](std::string_view, int nth) {
     if (nth == done + 1) return lose_reply();
@@ -495,7 +495,7 @@ TEST_P(SemaphoreTest, CommitsWhileItIsCurrent) {
   STATOR_NEEDS(Ability::kTransactions);
   auto lease = other().acquire("lock", {.lease = 1s});
   ASSERT_OK(lease);
-  bench.time.advance(1h);  // over, but nobody has taken it: writing is still safe
+  bench.time.advance(1h);  // expired, but no other process has acquired it: writing is still safe
   const TransactWriteItemsRequest write{
       .items = {{.table = "Locks", .item = {{"pk", "record"}, {"by", to_int64(lease->fence())}}}}};
   EXPECT_OK(lease->commit(write));
@@ -556,7 +556,7 @@ TEST_P(SemaphoreTest, LetsOneThreadAtATimeThrough) {
           ASSERT_OK(lease);
           EXPECT_EQ(inside.fetch_add(1), 0);
           EXPECT_GT(to_int64(lease->fence()), last_fence.exchange(to_int64(lease->fence())));
-          // Read, think, write: what a race would lose.
+          // Read, modify, write: a race would lose updates.
           const Item record =
               bench.client
                   .get_item({.table = "Locks", .key = {{"pk", "record"}}, .consistent_read = true})
@@ -608,7 +608,7 @@ TEST_P(SemaphoreTest, CostsTheDocumentedUnits) {
   EXPECT_EQ(releasing.write_units, 1);
 }
 
-// ---- Making the table
+// ---- Creation of the table
 
 TEST_P(SemaphoreTest, ItsTableIsCreatedOnceByManyAtOnce) {
   std::vector<std::jthread> threads;

@@ -25,7 +25,7 @@ class SemaphoreBench : public testing::TestWithParam<std::string> {
     if (!lack_of(Ability::kTransactions).empty()) return;
     EXPECT_OK(lease.commit({}));
   }
-  // Another process: an object of its own, with what it has seen.
+  // Another process: a separate object with its own observations.
   Semaphore other() { return {bench.client, options()}; }
 
   Bench bench{GetParam()};

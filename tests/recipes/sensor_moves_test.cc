@@ -20,7 +20,7 @@ const Location kAbroad{.city = "Gdansk", .building = "A", .floor = "1", .room = 
 
 class SensorMoves : public SensorSuite {
  protected:
-  // It is at one of the places, the one that its own item says, and at no other.
+  // The sensor must be at exactly one place: the one in its own item.
   void expect_whole(const std::string& id = "sensor-1") {
     const Sensor stored = registry().get({id}).value();
     for (const Location& place : {kOld, kNew, kAbroad}) {
@@ -134,7 +134,7 @@ TEST_P(SensorMoves, AreWholeWhereverTheirProcessDies) {
   for (int survives = 0; survives < 4; ++survives) {
     const std::string id = "sensor-" + std::to_string(survives);
     const Sensor added = registry().add(sensor(id)).value();
-    // From then on nothing arrives any more, or one more does whose answer is not seen.
+    // From then on no request arrives, or one more arrives but its response is lost.
     for (const bool last_arrives : {true, false}) {
       int left = survives;
       bench.client.before([&, left](std::string_view, int) mutable {

@@ -24,7 +24,8 @@ class SensorShards : public SensorSuite {
     spread.city_shards = {{"Poznan", shards}, {"Unused", 3}};
     return spread;
   }
-  // Ids from "id#10" on, over floors and rooms; in the order of `at`.
+  // Adds sensors with ids from "id#10" on, on several floors and in several rooms. Returns the ids
+  // in the order of at().
   std::vector<std::string> add_many(const SensorRegistry& sensors, int count) {
     std::vector<std::string> ids;
     for (int i = 10; i < 10 + count; ++i) {
@@ -83,7 +84,7 @@ TEST_P(SensorShards, MayBecomeMore) {
   ASSERT_OK(sensors.change_settings({.city_shards = {{"Poznan", 100}}}));
   EXPECT_EQ(pages_at(sensors, {.city = "Poznan"}, 5), ids);
   bench.time.advance(15min);
-  // A move puts a sensor where a new one would be.
+  // A moved sensor gets a shard like a new one.
   std::set<int> shards;
   for (const std::string& id : ids) {
     const Sensor known = sensors.get({id}).value();
@@ -101,7 +102,7 @@ TEST_P(SensorShards, MustNotBecomeFewer) {
   const SensorRegistry few(bench.client, sharded(1));
   EXPECT_FAILS(Code::kLimitsDisagree, few.at({.city = "Poznan"}));
   EXPECT_FAILS(Code::kLimitsDisagree, few.change_settings({.city_shards = {{"Poznan", 1}}}));
-  // Nor are sensors omitted silently whose shard another program has chosen.
+  // Sensors whose shard another program has chosen must not be omitted silently.
   const Sensor known = registry().get({"id#10"}).value();
   ASSERT_OK(bench.client.update_item({.table = "SensorsTable",
                                       .key = {{"pk", "SENSOR#id%2310"}, {"sk", "SENSORINFO"}},
@@ -135,7 +136,7 @@ TEST_P(SensorShards, CostARequestEach) {
   EXPECT_EQ(one("Gdansk"), 1);
 }
 
-// ---- Tables of others
+// ---- Tables of other programs
 
 class SensorTables : public SensorSuite {
  protected:
@@ -197,11 +198,11 @@ TEST_P(SensorTables, RefuseNamesThatWouldCollide) {
   EXPECT_EQ(bench.client.sent(), before);
 }
 
-// What the article's program stores, in either version.
+// Items as the article's program stores them, in either version.
 TEST_P(SensorTables, AreAdoptedWithTheArticlesItemsInThem) {
   if (kind() == Kind::kMultiAttribute) GTEST_SKIP() << "the article's versions have no such index";
   SensorOptions adopting = options();
-  adopting.names.reading_prefix = "READS#";  // its own readings are READ# and a text
+  adopting.names.reading_prefix = "READS#";  // the article's readings begin with READ# and a text
   const SensorRegistry sensors(bench.client, adopting);
   Item info{{"PK", "SENSOR#old"}, {"SK", "SENSORINFO"}, {"city", "Poznan"},
             {"building", "A"},    {"floor", "2"},       {"room", "13"}};
@@ -233,7 +234,7 @@ TEST_P(SensorTables, AreAdoptedWithTheArticlesItemsInThem) {
   Location next = known.location;
   next.floor = "3";
   if (kind() == Kind::kLocationItems) {
-    // Its place's item may stand for another sensor of the room as well.
+    // The item of its place can belong to another sensor in the room too.
     EXPECT_FAILS(Code::kConflict, sensors.move(known, next));
     EXPECT_FAILS(Code::kConflict, sensors.decommission(known.id));
     return;

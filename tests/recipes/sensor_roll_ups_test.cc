@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Roll-ups match the readings, also if made repeatedly, late, concurrently or after crashes.
+// Roll-ups match the readings, even if made repeatedly, late, concurrently or after crashes.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -28,7 +28,7 @@ class SensorRollUps : public SensorSuite {
     ASSERT_OK(registry().add(sensor()));
   }
 
-  // Over three days, several in some minutes, of two units.
+  // Readings over three days, several in some minutes, with two units.
   std::vector<Reading> random_readings(int count, unsigned seed) {
     std::mt19937 random(seed);
     std::vector<Reading> readings;
@@ -42,7 +42,7 @@ class SensorRollUps : public SensorSuite {
     return readings;
   }
 
-  // What roll-ups of these readings must be, newest first as they are answered.
+  // The expected roll-ups of these readings, newest first, like the response.
   static std::vector<RollUp> model(std::vector<Reading> readings, Period period) {
     std::ranges::sort(readings, {}, &Reading::at);
     const auto length = std::chrono::duration_cast<std::chrono::seconds>(length_of(period)).count();
@@ -95,7 +95,7 @@ TEST_P(SensorRollUps, AreWhatTheReadingsAreByMinuteHourAndDay) {
     EXPECT_EQ(made.made, size);
     EXPECT_EQ(made.changed, size);
     EXPECT_EQ(stored(period), expected);
-    // Again: nothing is counted twice.
+    // Repeating it must not count anything twice.
     const RolledUp again = registry().roll_up(kId, period).value();
     EXPECT_EQ(again.made, size);
     EXPECT_EQ(again.changed, 0);
@@ -103,7 +103,7 @@ TEST_P(SensorRollUps, AreWhatTheReadingsAreByMinuteHourAndDay) {
   }
   const RollUp hour = stored(Period::kHour).front();
   EXPECT_DOUBLE_EQ(hour.mean().value(), hour.sum->to_double() / static_cast<double>(hour.count));
-  // Beside the readings, not among them.
+  // Roll-ups are stored next to the readings, not among them.
   EXPECT_EQ(registry().latest(kId, 1000).value().readings.size(), 400U);
 }
 
@@ -135,7 +135,7 @@ TEST_P(SensorRollUps, TakeInReadingsThatComeLate) {
   ASSERT_OK(registry().roll_up(late, Period::kHour));
   readings.insert(readings.end(), late.begin(), late.end());
   EXPECT_EQ(stored(Period::kHour), model(readings, Period::kHour));
-  // Delivered again, as queues do.
+  // Delivered again, as queues can do.
   ASSERT_OK(registry().record(late));
   EXPECT_EQ(registry().roll_up(late, Period::kHour).value().changed, 0);
   EXPECT_EQ(stored(Period::kHour), model(readings, Period::kHour));
@@ -172,7 +172,7 @@ TEST_P(SensorRollUps, VersionsNeverStartAgainThoughAUnitGoesAndComesBack) {
     }
     return pass();
   });
-  // It has read the first two, and must not replace what was made of the later ones.
+  // It has read the first two, and must not replace the roll-ups of the later ones.
   ASSERT_OK(registry().roll_up(kId, Period::kMinute));
   bench.client.before({});
   EXPECT_TRUE(overtaken);
@@ -202,7 +202,7 @@ TEST_P(SensorRollUps, AreFinishedByTheNextWhereverTheFirstDies) {
         [&](std::string_view, int) { return left-- > 0 ? pass() : refuse(Code::kCancelled); });
     finished = registry().roll_up(kId, Period::kHour).has_value();
     bench.client.before({});
-    // What is there is right, if not all.
+    // Every stored roll-up must be correct, even if some are missing.
     for (const RollUp& one : stored(Period::kHour)) {
       EXPECT_TRUE(std::ranges::find(expected, one) != expected.end());
     }
@@ -216,7 +216,7 @@ TEST_P(SensorRollUps, NeverReplaceANewerOneByAnOlder) {
   ASSERT_OK(registry().record(readings));
   const SensorRegistry other(*bench.home.client, options());
   readings.push_back(reading(now() - 90s, 100));
-  // The first has read the readings; before it stores their sum, another records and sums.
+  // The first one has read the readings. Before it stores their sum, another one records and sums.
   for (const bool is_first : {true, false}) {
     bool overtaken = false;
     bench.client.before([&](std::string_view operation, int) {
@@ -268,7 +268,7 @@ TEST_P(SensorRollUps, OutliveTheReadingsThatTheyWereMadeOf) {
   ASSERT_OK(sensors.roll_up(kId, Period::kHour));
   EXPECT_EQ(stored(Period::kHour), model(readings, Period::kHour));
   bench.time.advance(45min);
-  // The oldest reading is gone; its hour stays as it was, whoever makes all again.
+  // The oldest reading has expired. Its hour must not change when roll-ups are made again.
   ASSERT_OK(sensors.roll_up(kId, Period::kHour));
   EXPECT_EQ(stored(Period::kHour), model(readings, Period::kHour));
   EXPECT_EQ(sensors.roll_ups(kId, Period::kHour).value().items.size(), 3U);
@@ -346,7 +346,7 @@ TEST_P(SensorRollUps, CostTheirReadingsAndAWriteEach) {
   for (int i = 0; i < 60; ++i) readings.push_back(reading(now() - std::chrono::seconds(i + 1), i));
   ASSERT_OK(registry().record(readings));
   const auto first = bench.cost_of([&] { ASSERT_OK(registry().roll_up(readings, Period::kHour)); });
-  EXPECT_EQ(first.requests, 3);  // what is stored, the readings, the write
+  EXPECT_EQ(first.requests, 3);  // stored roll-ups, the readings, the write
   EXPECT_EQ(first.write_units, 1);
   EXPECT_LE(first.read_units, 3);
   const auto again = bench.cost_of([&] { ASSERT_OK(registry().roll_up(readings, Period::kHour)); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table stores the settings that all its registries must share: a registry without an option
-// uses the stored value, one with another value gets an error, and none omits or truncates anything
+// The table stores the settings that all its registries must share. A registry without an option
+// uses the stored value; one with another value gets an error. None omits or truncates anything
 // silently.
 #include <algorithm>
 #include <set>
@@ -32,13 +32,13 @@ class SensorSettingsTest : public SensorSuite {
     return with;
   }
   SensorRegistry sharded_registry(int shards) { return {bench.client, sharded(shards)}; }
-  // A table in a table's place that an earlier release has filled.
+  // Creates a table with data of an earlier release.
   void create_legacy(const SensorOptions& with) {
     bench.create(SensorRegistry::table_definition(with));
     ASSERT_OK(bench.client.put_item(
         {.table = with.table, .item = {{"pk", "SENSOR#old"}, {"sk", "READ#"}, {"value", 1}}}));
   }
-  // As time to live does.
+  // Deletes a reading, like time to live.
   void erase(const std::string& table, const Reading& gone) {
     const Time year_1 = at("0001-01-01T00:00:00Z");
     std::string seconds = std::to_string(gone.at.unix_seconds() - year_1.unix_seconds());
@@ -80,7 +80,7 @@ TEST_P(SensorSettingsTest, RollUpsOfAPartlyExpiredPeriodStay) {
   EXPECT_EQ(whole.count, 2);
   bench.time.advance(30min);
   erase("SensorsTable", readings[0]);
-  // As `stator sensor rollup` without --retention, and by the readings' way.
+  // Like `stator sensor rollup` without --retention, and like a roll-up of given readings.
   const SensorRegistry plain(bench.client, options());
   ASSERT_OK(plain.roll_up(kId, Period::kHour));
   ASSERT_OK(plain.roll_up(std::span(&readings[1], 1), Period::kHour));
@@ -101,7 +101,7 @@ TEST_P(SensorSettingsTest, RollUpsOfAHalfExpiredPeriodStayInATableWithoutSetting
   const SensorRegistry plain(bench.client, without);
   ASSERT_OK(plain.roll_up(kId, Period::kHour));
   EXPECT_EQ(only_hour(plain).count, 2);
-  // Others hold there what they held before, until the settings are stored.
+  // Others keep their values until the settings are stored.
   const SensorRegistry other(bench.client, kept(3h, "Legacy"));
   ASSERT_OK(other.record(reading(now(), 3), Check::kNone));
   ASSERT_OK(other.change_settings({.retention = 3h}));
@@ -151,7 +151,7 @@ TEST_P(SensorSettingsTest, ALongerRetentionBringsNothingBackThatTheShorterOneDel
   ASSERT_OK(sensors.change_settings({.retention = 240h}));
   bench.time.advance(40min);
   for (const Reading& gone : readings) erase("SensorsTable", gone);
-  // A late one, which expires by the new retention.
+  // A late reading, which expires with the new retention.
   const SensorRegistry plain(bench.client, options());
   ASSERT_OK(plain.record(reading(now() - 110min, 9), Check::kNone));
   ASSERT_OK(plain.roll_up(kId, Period::kHour));
@@ -176,7 +176,7 @@ TEST_P(SensorSettingsTest, AreReadOnceInAMinute) {
 
 TEST_P(SensorSettingsTest, AReaderWithoutCityShardsGetsThemFromTheTable) {
   bench.create(SensorRegistry::table_definition(sharded(5)));
-  // One that has read before anything was stored.
+  // A registry that has read before settings were stored.
   const SensorRegistry early = sharded_registry(0);
   if (kind() != Kind::kMultiAttribute) {
     EXPECT_THAT(ids_at(early, {.city = "Poznan"}), IsEmpty());
@@ -211,7 +211,7 @@ TEST_P(SensorSettingsTest, RaisingTheShardsOmitsNoSensorAtAnyTime) {
   EXPECT_EQ(ids_at(reader, {.city = "Poznan"}).size(), 10U);
   ASSERT_OK(writer.change_settings({.city_shards = {{"Poznan", 40}}}));
   add_some(writer, 10, 10);
-  // The reader asks the old shards for up to a minute, and new sensors are there.
+  // For up to a minute, the reader queries the old shards, which have the new sensors.
   EXPECT_EQ(ids_at(reader, {.city = "Poznan"}).size(), 20U);
   EXPECT_LE(greatest_shard(writer, 0, 20), 1);
   bench.time.advance(15min);
@@ -270,7 +270,7 @@ TEST_P(SensorSettingsTest, AreStoredOnceByManyAtOnce) {
   bench.create(SensorRegistry::table_definition(sharded(3)));
   bool raced = false;
   bench.client.before([&](std::string_view operation, int) {
-    // Another writer is first, after this one has found the table empty.
+    // Another writer is first, after this one has found no settings.
     if (operation == "PutItem" && !std::exchange(raced, true)) {
       SensorOptions other = sharded(3);
       other.retention = 1h;

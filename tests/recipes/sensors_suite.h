@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of the suites of SensorRegistry, which run on each backend with each layout.
+// Common parts of the suites of SensorRegistry, which run on each backend with each layout.
 #pragma once
 
 #include "stator/recipes/sensors.h"
@@ -14,7 +14,7 @@
 
 namespace stator {
 
-// How gtest shows them.
+// For GoogleTest's messages.
 inline void PrintTo(const RollUp& roll_up, std::ostream* out) {
   *out << roll_up.from.text() << " " << roll_up.unit << " of " << roll_up.count << ": "
        << (roll_up.sum ? roll_up.sum->to_string() : "no sum") << ", " << roll_up.min.to_string()
@@ -29,7 +29,7 @@ inline void PrintTo(const Reading& reading, std::ostream* out) {
 
 namespace stator::test {
 
-// Of the sensor that most tests are about.
+// The sensor of most tests.
 inline const SensorId kId{"sensor-1"};
 
 enum class SensorKind { kLocationItems, kComposed, kMultiAttribute };
@@ -54,11 +54,11 @@ class SensorSuite : public testing::TestWithParam<std::tuple<std::string, Sensor
     if (kind() == Kind::kLocationItems) STATOR_NEEDS(Ability::kTransactions);
     if (kind() == Kind::kMultiAttribute) STATOR_NEEDS(Ability::kMultiAttributeKeys);
     bench.create(SensorRegistry::table_definition(options()));
-    // Stored beforehand, so that faults meet the requests that a test is about.
+    // Stored before the test, so that faults affect only the test's own requests.
     ASSERT_OK(SensorRegistry(*bench.home.client, options())
                   .change_settings({.city_shards = options().city_shards}));
   }
-  // What an endpoint must count to tell what registrations cost.
+  // The ability that an endpoint needs for the cost of registrations.
   Ability units() const {
     return kind() == Kind::kLocationItems ? Ability::kUnitsOfTransactions
                                           : Ability::kUnitsOfIndexes;
@@ -78,13 +78,13 @@ class SensorSuite : public testing::TestWithParam<std::tuple<std::string, Sensor
     with.duplicates = duplicates;
     return with;
   }
-  // One object, which reads the table's settings once.
+  // Returns the same object each time. It reads the table's settings once.
   SensorRegistry registry() {
     if (!registry_) registry_.emplace(bench.client, options());
     return *registry_;
   }
   SensorRegistry registry(Duplicates duplicates) { return {bench.client, options(duplicates)}; }
-  // What adding a sensor, and moving it, sends.
+  // The operations that add and move a sensor.
   const char* adding() const {
     return kind() == Kind::kLocationItems ? "TransactWriteItems" : "PutItem";
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registering sensors, finding them, recording their readings.
+// Registering and finding sensors, and recording their readings.
 #include <algorithm>
 #include <limits>
 #include <thread>
@@ -18,7 +18,7 @@ using testing::UnorderedElementsAre;
 class SensorsTest : public SensorSuite {};
 STATOR_SENSOR_HOMES(SensorsTest);
 
-// ---- The post's suite
+// ---- The article's suite
 
 TEST_P(SensorsTest, RegistersASensorAndGetsIt) {
   ASSERT_OK(registry().add(sensor()));
@@ -63,7 +63,7 @@ TEST_P(SensorsTest, GetsSensorsByLocation) {
               ElementsAre("sensor-2", "sensor-3"));
 }
 
-// ---- What the post's solution gets wrong
+// ---- Errors of the article's solution
 
 TEST_P(SensorsTest, DoesNotTakeFloor10ForFloor1) {
   add("one", {.city = "Poznan", .building = "A", .floor = "1", .room = "2"});
@@ -298,7 +298,7 @@ TEST_P(SensorsTest, RefusesAnotherReadingOfTheSameTimeWhereAsked) {
   EXPECT_FAILS(Code::kAlreadyExists,
                sensors.record(std::vector{reading(now() - 2s, 3), reading(now() - 2s, 2)}));
   EXPECT_EQ(sensors.latest({"sensor-1"}, 5).value().readings.size(), 1U);
-  // Delivered again, with one more.
+  // Delivered again, with one more reading.
   const auto again = sensors.record(std::vector{reading(now(), 1), reading(now() - 1s, 3)});
   ASSERT_OK(again);
   EXPECT_EQ(again->stored, 1);
@@ -390,7 +390,7 @@ TEST_P(SensorsTest, AsksForRegistrationOnceAndThenRemembersIt) {
   bench.time.advance(2min);
   ASSERT_OK(sensors.record(reading(now(), 4), Check::kCached));
   EXPECT_EQ(asked(), before + 3);
-  // Its own decommissioning it knows at once.
+  // It knows of its own decommissioning immediately.
   ASSERT_OK(sensors.decommission({"sensor-1"}));
   EXPECT_FAILS(Code::kNotFound, sensors.record(reading(now(), 5), Check::kCached));
 }
@@ -425,7 +425,8 @@ TEST_P(SensorsTest, NeitherStoresNorAnswersWhatHasExpired) {
       rest.insert(rest.end(), part.items.begin(), part.items.end());
       page.cursor = part.next;
     }
-    // Of seven after the first two: five, or what is not older than an hour by now.
+    // The two oldest readings have expired. If `newest_first`, they were not in the first page;
+    // otherwise they were.
     EXPECT_EQ(rest.size(), newest_first ? 3U : 3U) << newest_first;
     EXPECT_EQ(sensors.latest({"sensor-1"}, 50).value().readings.size(), newest_first ? 5U : 3U);
   }
@@ -464,7 +465,8 @@ TEST_P(SensorsTest, TakesTheLongestKeysAndTheFirstAndTheLastInstant) {
   SensorOptions patient = options();
   patient.max_skew = 24h * 365 * 250;
   const SensorRegistry sensors(bench.client, patient);
-  // The id is in the place's key too, so that its 1,024 bytes bound it; escaping makes it longer.
+  // The id is part of the place's key too, so that key's limit of 1,024 bytes applies; escaping
+  // makes it longer.
   const Location room{.city = std::string(2'043, 'c'), .building = "#", .floor = "%", .room = " "};
   const std::string id = std::string(1'000 - 7, 'x') + "#";
   ASSERT_OK(sensors.add({.id = {id}, .location = room}));
@@ -483,7 +485,7 @@ TEST_P(SensorsTest, TakesTheLongestKeysAndTheFirstAndTheLastInstant) {
                 .value()
                 .items,
             readings);
-  // An id alone may be as long as a partition key.
+  // An id without a location can be as long as a partition key.
   const std::string longest(2'048 - 7, 'y');
   ASSERT_OK(sensors.record(reading(now(), 1, longest), Check::kNone));
   EXPECT_EQ(sensors.readings({longest}).value().items.size(), 1U);

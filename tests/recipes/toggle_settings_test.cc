@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that a table stores for all its toggles, and which earlier states are known.
+// Settings that a table stores for all its toggles, and the retention of earlier states.
 #include "stator/recipes/toggle.h"
 
 #include <string>
@@ -36,7 +36,7 @@ class ToggleSettingsTest : public testing::TestWithParam<std::tuple<std::string,
     return other;
   }
   Time now() { return bench.time.now(); }
-  // The log's entries without an expiry.
+  // Returns the log entries without an expiry.
   std::vector<std::string> lasting(const std::string& id) {
     const auto found =
         bench.client.query({.table = "Toggles",
@@ -80,7 +80,7 @@ TEST_P(ToggleSettingsTest, AnotherModeIsAnErrorThatNamesBoth) {
 
 TEST_P(ToggleSettingsTest, OfATableWithoutThemAllModesReadTheNewestEvent) {
   STATOR_NEEDS(Ability::kTransactions);
-  // As an earlier release has left it.
+  // Data of an earlier release.
   ASSERT_OK(bench.client.put_item(
       {.table = "Toggles", .item = {{"pk", "TOGGLE#old"}, {"sk", "LATEST"}, {"state", false}}}));
   const Toggle<bool> one(bench.client, options());
@@ -99,7 +99,7 @@ TEST_P(ToggleSettingsTest, AnotherRetentionIsAnErrorThatNamesBoth) {
   const auto refused = Toggle<bool>(bench.client, kept(2h)).save({"t"}, false, now() + 1s);
   EXPECT_FAILS(Code::kLimitsDisagree, refused);
   EXPECT_THAT(refused.error().message, AllOf(HasSubstr("retention 7200 s"), HasSubstr("3600 s")));
-  // Whoever has none uses the stored one.
+  // A toggle without a retention uses the stored one.
   ASSERT_OK(Toggle<bool>(bench.client, options()).save({"t"}, false, now() + 1s, {"last"}));
   EXPECT_EQ(lasting("t"), std::vector<std::string>{"last"});
   ASSERT_OK(AnyToggle(bench.client, options()).change_retention(2h));
@@ -117,7 +117,7 @@ TEST_P(ToggleSettingsTest, AreReadOnceInAMinute) {
   EXPECT_EQ(one(), 2);
 }
 
-// ---- The past
+// ---- Earlier states
 
 TEST_P(ToggleSettingsTest, ALateEventBeforeManyOthersExpiresToo) {
   const Toggle<bool> toggle(bench.client, kept(1h));
@@ -133,7 +133,7 @@ TEST_P(ToggleSettingsTest, AsOfReturnsTheStateOrThatItIsUnknown) {
   const Toggle<bool> toggle(bench.client, kept(1h));
   const Time start = now();
   ASSERT_OK(toggle.save({"t"}, true, start, {"a"}));
-  // The last event holds, however old it is.
+  // The last event applies, no matter how old it is.
   bench.time.advance(240h);
   EXPECT_EQ(toggle.as_of({"t"}, start + 1s).value().event, EventId{"a"});
   EXPECT_FAILS(Code::kExpired, toggle.as_of({"t"}, start - 1s));
@@ -142,10 +142,10 @@ TEST_P(ToggleSettingsTest, AsOfReturnsTheStateOrThatItIsUnknown) {
   EXPECT_EQ(toggle.as_of({"t"}, now() - 59min - 1s).value().event, EventId{"a"});
   EXPECT_FAILS(Code::kExpired, toggle.as_of({"t"}, start + 1s));
   bench.time.advance(240h);
-  // A late event does not make an unknown time known.
+  // After a late event, an unknown time is still unknown.
   ASSERT_OK(toggle.save({"t"}, true, start - 1h, {"late"}));
   EXPECT_FAILS(Code::kExpired, toggle.as_of({"t"}, start));
-  // Nor does it for callers without the option.
+  // The same for callers without the option.
   const Toggle<bool> plain(bench.client, options());
   EXPECT_FAILS(Code::kExpired, plain.as_of({"t"}, start));
   EXPECT_EQ(plain.as_of({"t"}, now() - 1h).value().event, EventId{"b"});
@@ -160,7 +160,7 @@ TEST_P(ToggleSettingsTest, AsOfKnowsAllOfTheRetentionThoughTheEventsWereDatedAhe
   const auto items = bench.client.query({.table = "Toggles",
                                          .key_condition = "pk = :pk AND begins_with(sk, :log)",
                                          .values = Values{{":pk", "TOGGLE#t"}, {":log", "LOG#"}}});
-  // One that held until `ahead` is needed for a retention from then on, and a grace.
+  // A state that lasted until `ahead` is needed for the retention after that, plus a grace period.
   EXPECT_EQ(items.value().items.at(0).at("expires_at"),
             AttributeValue((ahead + 1h + 10min).unix_seconds()));
 }

@@ -25,7 +25,7 @@ class ToggleTest : public testing::TestWithParam<std::tuple<std::string, ToggleM
   void SetUp() override {
     if (gated()) STATOR_NEEDS(Ability::kTransactions);
     bench.create(Toggle<bool>::table_definition(options()));
-    // Stores the settings beforehand, so that faults meet the requests that a test is about.
+    // Stored before the test, so that faults affect only the test's own requests.
     ASSERT_OK(Toggle<bool>(*bench.home.client, options()).save({"first"}, true, bench.time.now()));
   }
 
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Homes, ToggleTest,
                                                                                  : "OrderedLog");
                          });
 
-// ---- The post's suite
+// ---- The article's suite
 
 TEST_P(ToggleTest, SavesASwitch) {
   Toggle<bool> toggle(bench.client, options());
@@ -72,7 +72,7 @@ TEST_P(ToggleTest, IsNotSwitchedByAnEventThatArrivesLate) {
   EXPECT_EQ(toggle.latest({"123"}).value().state, true);
 }
 
-// ---- What the post's solution gets wrong
+// ---- Errors of the article's solution
 
 TEST_P(ToggleTest, OrdersFractionsOfASecondAsTimes) {
   Toggle<bool> toggle(bench.client, options());
@@ -231,7 +231,7 @@ TEST_P(ToggleTest, TakesNoFailureForTheFirstWrite) {
   EXPECT_FAILS(Code::kNotFound, toggle.latest({"t"}));
 }
 
-// ---- Beyond the post
+// ---- Beyond the article
 
 TEST_P(ToggleTest, AgreesForAnyOrderAndDuplicationOfTheEvents) {
   const std::vector<Event> events{{"a", now() - 3s, true},
@@ -369,7 +369,7 @@ TEST_P(ToggleTest, SharesATableOfOtherKeyNamesWithOtherEntities) {
   others.sort_key = "range";
   others.id_prefix = "";
   bench.create(AnyToggle::table_definition(others));
-  // As another program keeps them: the same partition, and keys on both sides of the toggle's.
+  // Items of another program: the same partition, and keys before and after the toggle's.
   for (const char* range : {"A", "LATEST_SWITCH", "SWITCH#2024-01-01T00:00:00Z", "Z"}) {
     ASSERT_OK(bench.client.put_item(
         {.table = "Entities", .item = {{"id#", "123"}, {"range", range}, {"on", false}}}));
@@ -448,7 +448,7 @@ TEST_P(ToggleTest, ItsTableExpiresWhatIsSupersededWhereThereIsARetention) {
   EXPECT_EQ(expiry_of(options()), "");
   ToggleOptions kept = options();
   kept.retention = std::chrono::hours(1);
-  // By many at once, and again.
+  // Several create the table at the same time, then again.
   std::vector<std::jthread> others;
   for (int i = 0; i < 4; ++i)
     others.emplace_back([&] { EXPECT_EQ(expiry_of(kept), "expires_at"); });
@@ -475,10 +475,10 @@ TEST_P(ToggleTest, CostsTheDocumentedUnits) {
   plain.answer = Answer::kStored;
   Toggle<bool> stored(bench.client, plain);
   Toggle<bool> exact(bench.client, options());
-  // Each reads the table's settings with its first request.
+  // Each toggle reads the table's settings with its first request.
   EXPECT_FAILS(Code::kNotFound, stored.latest({"none"}));
   EXPECT_FAILS(Code::kNotFound, exact.latest({"none"}));
-  for (const Time time : {now(), now() + 1s}) {  // the first save costs what later ones do
+  for (const Time time : {now(), now() + 1s}) {  // the first save costs as much as later ones
     const auto cost = bench.cost_of([&] {
       EXPECT_EQ(stored.save({"s"}, true, time).value(), gated() ? Saved::kNewest : Saved::kStored);
     });
@@ -496,7 +496,7 @@ class GatedToggleTest : public testing::TestWithParam<std::string> {
   void SetUp() override {
     STATOR_NEEDS(Ability::kTransactions);
     bench.create(Toggle<bool>::table_definition(options()));
-    // Stores the settings beforehand, so that faults meet the requests that a test is about.
+    // Stored before the test, so that faults affect only the test's own requests.
     ASSERT_OK(Toggle<bool>(*bench.home.client, options()).save({"first"}, true, bench.time.now()));
   }
   ToggleOptions options() {

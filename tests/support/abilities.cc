@@ -25,7 +25,7 @@ constexpr std::pair<Ability, const char*> kNames[] = {
     {Ability::kTimeToLive, "has no time to live"},
 };
 
-// A table with an index, there for as long as it is tried what the endpoint has.
+// A table with an index, which exists while the endpoint is tested.
 class Trial {
  public:
   Trial() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detects features that the endpoint of STATOR_TEST_ENDPOINT lacks. Our own backends have all.
+// Detects features that the endpoint of STATOR_TEST_ENDPOINT lacks. Stator's own backends have all
+// of them.
 #pragma once
 
 #include <string>
@@ -11,16 +12,16 @@ enum class Ability {
   kStreams,
   kTimeToLive,
   kMultiAttributeKeys,
-  kUnitsOfTransactions,  // counts them, twice those of other requests
+  kUnitsOfTransactions,  // counts them, as twice those of other requests
   kUnitsOfIndexes,
   kUnitsOfEmptyReads,
 };
 
-// Empty where the home has it, otherwise the reason for which a test is skipped.
+// Returns an empty string if the home has the ability. Otherwise returns the reason to skip a test.
 std::string lack_of(Ability ability);
 
 }  // namespace stator::test
 
-// Skips the test where the endpoint lacks what it is about.
+// Skips the test if the endpoint lacks the ability.
 #define STATOR_NEEDS(ability) \
   if (const std::string lack = ::stator::test::lack_of(ability); !lack.empty()) GTEST_SKIP() << lack

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeTime: clocks that move when a test, or a sleep, moves them.
+// FakeTime: clocks that only a test or a sleep advances.
 //
 // Thread safety: any thread; a sleep advances time for all threads.
 #pragma once
@@ -32,7 +32,7 @@ class FakeTime final : public TimeSource {
     wall_ = wall_ + duration;
     since_boot_ += duration;
   }
-  // As an operator or a time server would set it; the boot clock runs on.
+  // Sets the wall clock, like an operator or a time server. The boot clock is unchanged.
   void set_wall(Time time) {
     const std::scoped_lock lock(mutex_);
     wall_ = time;

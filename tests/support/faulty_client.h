@@ -18,16 +18,16 @@
 
 namespace stator::test {
 
-// What becomes of one request.
+// The fate of one request.
 struct Fate {
   enum class Kind {
     kPass,
-    kLoseRequest,  // it never arrives; the caller sees kOutcomeUnknown
-    kLoseReply,    // it takes effect; the caller sees kOutcomeUnknown
-    kRepeat,       // it arrives twice, and the caller sees the second answer
-    kRefuse,       // it never arrives; the caller sees `error`
-    kDelay,        // it arrives when the test says so; the caller sees kOutcomeUnknown
-    kEcho,         // it arrives, and again when the test says so
+    kLoseRequest,  // the request does not arrive; the caller gets kOutcomeUnknown
+    kLoseReply,    // the request takes effect; the caller gets kOutcomeUnknown
+    kRepeat,       // the request arrives twice; the caller gets the second response
+    kRefuse,       // the request does not arrive; the caller gets `error`
+    kDelay,        // the request arrives when the test decides; the caller gets kOutcomeUnknown
+    kEcho,         // the request arrives, and again when the test decides
   } kind = Kind::kPass;
   Error error = {};
 };
@@ -57,7 +57,7 @@ inline Fate refuse(Code code) {
   return refuse(Error{.code = code, .message = "by the test"});
 }
 
-// A cancelled transaction with these codes as its reasons.
+// A cancelled transaction with these codes as reasons.
 inline Fate cancel(const std::vector<std::string>& codes) {
   auto detail = std::make_shared<ErrorDetail>();
   for (const std::string& code : codes) detail->reasons.emplace_back().code = code;
@@ -68,7 +68,7 @@ inline Fate cancel(const std::vector<std::string>& codes) {
 
 class FaultyClient final : public Client {
  public:
-  // `operation` is "PutItem" and so on; `nth` counts the requests of that operation from 1.
+  // `operation`: for example "PutItem". `nth`: counts the requests of that operation from 1.
   using Hook = std::function<Fate(std::string_view operation, int nth)>;
 
   explicit FaultyClient(Client& inner) : inner_(inner) {}
@@ -77,15 +77,15 @@ class FaultyClient final : public Client {
   FaultyClient(const FaultyClient&) = delete;
   FaultyClient& operator=(const FaultyClient&) = delete;
 
-  // Decides about each request from now on, and may do things of its own before it.
+  // Decides the fate of each request from now on. The hook can also run other code before it.
   void before(Hook hook) {
     check_spent();
     before_ = std::move(hook);
   }
-  // Runs after each request, when what became of it is settled and the caller does not know it yet.
+  // Runs after each request, when its fate is decided but the caller does not know it yet.
   void after(std::function<void(std::string_view operation)> hook) { after_ = std::move(hook); }
-  // The next `count` requests of an operation get `fate`. A test fails where none comes: what it
-  // shows would not depend on the fault.
+  // The next `count` requests of an operation get `fate`. The test fails if there is no such
+  // request, because its result would not depend on the fault.
   void first(const std::string& operation, int count, const Fate& fate) {
     check_spent();
     unspent_ = true;
@@ -108,7 +108,7 @@ class FaultyClient final : public Client {
     for (const auto& [operation, count] : sent_) all += count;
     return all;
   }
-  // The latest UpdateItem and TransactWriteItems, for a test that lets a copy arrive late.
+  // The latest UpdateItem and TransactWriteItems, for tests that deliver a copy late.
   UpdateItemRequest latest_update() const {
     const std::scoped_lock lock(mutex_);
     return latest_update_;
@@ -219,7 +219,7 @@ class FaultyClient final : public Client {
                });
   }
 
-  // Requests that are under way still, by kDelay or kEcho.
+  // The number of requests in transit, because of kDelay or kEcho.
   std::size_t delayed() const {
     const std::scoped_lock lock(mutex_);
     return delayed_.size();
@@ -234,10 +234,10 @@ class FaultyClient final : public Client {
     request();
   }
 
-  // BatchWriteItem processes this many of its writes and hands the rest back; 0: all. The other
-  // statements of BatchExecuteStatement are throttled.
+  // BatchWriteItem processes this many of its writes and returns the others; 0: all. In
+  // BatchExecuteStatement, the other statements are throttled.
   void process_at_most(std::size_t writes) { process_at_most_ = writes; }
-  // Failed conditions come without their items, as some endpoints send them.
+  // Failed conditions are reported without their items, as by some endpoints.
   void withhold_items() { withholds_items_ = true; }
 
  private:

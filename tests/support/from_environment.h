@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers from the environment that repeat a test (a seed) or extend it (rounds).
+// Reads numbers from the environment that repeat a test (a seed) or extend it (rounds).
 #pragma once
 
 #include <charconv>
@@ -10,7 +10,7 @@
 
 namespace stator::test {
 
-// `otherwise` where the variable is not set. A value that is no number ends the test.
+// Returns `otherwise` if the variable is not set. A value that is not a number ends the test.
 inline uint64_t number_from_environment(const char* name, uint64_t otherwise) {
   const char* text = std::getenv(name);
   if (text == nullptr) return otherwise;

@@ -24,7 +24,7 @@ const char* endpoint() {
   return std::getenv("STATOR_TEST_ENDPOINT");
 }
 
-// The kinds that a variable names, with commas between them; none if it is not set.
+// The kinds in a variable, separated by commas; absent if it is not set.
 std::optional<std::vector<std::string>> chosen_by(const char* variable,
                                                   const std::vector<std::string>& kinds) {
   const char* named = std::getenv(variable);

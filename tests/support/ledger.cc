@@ -12,7 +12,7 @@
 namespace stator::test {
 namespace {
 
-constexpr const char* kItems = "Items";    // pk, sk: the writers' own
+constexpr const char* kItems = "Items";    // pk, sk: each writer has its own
 constexpr const char* kShared = "Shared";  // pk
 constexpr const char* kByShelf = "ByShelf";
 constexpr const char* kByVersion = "ByVersion";
@@ -20,7 +20,7 @@ constexpr const char* kCounter = "counter";
 constexpr StreamSpecification kStream{.enabled = true, .view = StreamViewType::kNewAndOldImages};
 constexpr int kItemsPerWriter = 6;
 constexpr int kAccounts = 4;
-constexpr int64_t kBalance = 1'000'000'000;  // of each account at first: it never runs out
+constexpr int64_t kBalance = 1'000'000'000;  // initial balance of each account: it never runs out
 constexpr std::size_t kFillerBytesMax = 2000;
 
 int64_t now_ns() {
@@ -47,7 +47,7 @@ Result<void> outcome(const Result<T>& result) {
   return {};
 }
 
-// Every item of a table or index, those without `attribute` left out.
+// Returns every item of a table or index that has `attribute`.
 std::multiset<std::string> all_items(Client& client, const std::string& table,
                                      const std::optional<std::string>& index,
                                      const std::string& attribute) {
@@ -88,7 +88,7 @@ void check_indexes(Client& client) {
       << "a local index is not equal to its table";
 }
 
-// What a table's stream tells of, from its beginning, is how the table came to hold what it holds.
+// The changes in a table's stream, from its beginning, must result in the content of the table.
 void check_stream(Client& client, const std::string& table) {
   const auto described = client.describe_table({.table = table});
   ASSERT_TRUE(described) << described.error().message;
@@ -176,7 +176,7 @@ Result<void> Ledger::call(Client& client, Writer& writer) {
   return done;
 }
 
-// A new version of the item; half of them have no shelf and are in no global index.
+// Makes a new version of the item. Half of them have no shelf, so they are in no global index.
 Item Ledger::make_item(Writer& writer, int sk) {
   Item item = key_of(writer.name, sk);
   item["version"] = ++writer.last_version;
@@ -220,7 +220,7 @@ Result<void> Ledger::update(Client& client, Writer& writer, Write& write) {
   return outcome(client.update_item(request));
 }
 
-// The oldest of several: the newest version of all stays, so that no state comes twice.
+// Erases the oldest of several items. The newest version remains, so that no state occurs twice.
 Result<void> Ledger::erase(Client& client, Writer& writer, Write& write) {
   if (writer.now.size() < 2) return put(client, writer, write);
   const auto oldest = std::ranges::min_element(
@@ -245,7 +245,7 @@ Result<void> Ledger::count(Client& client, Write& write) {
                                      .values = Values{{":one", 1}}}));
 }
 
-// Two items of the writer's and two accounts, which all together have what they had.
+// Writes two of the writer's items and two accounts. The sum does not change.
 Result<void> Ledger::transact(Client& client, Writer& writer, Write& write) {
   TransactWriteItemsRequest request;
   const int first = static_cast<int>(writer.random() % kItemsPerWriter);
@@ -306,7 +306,7 @@ Ledger::Held Ledger::compare_writer(Client& client, const Writer& writer, Kept k
   return held.value_or(Held{});
 }
 
-// What was acknowledged before another write was called is not lost where that one is held.
+// If a later write exists, a write that was acknowledged before its call must exist too.
 void Ledger::check_order(const std::vector<Held>& held) const {
   for (std::size_t i = 0; i < writers_.size(); ++i) {
     if (held[i].longest == writers_[i].writes.size()) continue;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ledger: writers that know what a database must contain after recovering from a fault.
 //
-// Each writer changes its own items in sequence: puts, conditional updates and deletes that move
-// items in and out of indexes, and transactions over two tables, with a token, that move an amount
+// Each writer changes its own items in sequence: puts, and conditional updates and deletes that
+// move items in and out of indexes. Its transactions over two tables, with a token, move an amount
 // between shared accounts and change a shared counter. So the database must contain, for each
 // writer, the result of a prefix of its writes, and the shared items must match these prefixes
 // exactly. Both tables have a stream; applying its changes in order must result in the table's
 // content.
 //
-// Thread safety: write() for different writers at once; everything else by one thread alone.
+// Thread safety: write() for different writers at the same time; everything else by one thread.
 #pragma once
 
 #include <atomic>
@@ -24,33 +24,33 @@
 
 namespace stator::test {
 
-// Which writes must be there. None may ever be there in part, or without those before it.
+// The writes that must exist. No write may exist partially, or without the earlier writes.
 enum class Kept {
-  kAcknowledged,      // all that were acknowledged; one that was called last may be there
+  kAcknowledged,      // all acknowledged ones; the last call can exist too
   kOnlyAcknowledged,  // exactly those
-  kPrefix,            // those up to some moment
+  kPrefix,            // those up to some point in time
 };
 
 class Ledger {
  public:
   Ledger(std::size_t writers, uint64_t seed);
 
-  // The tables, empty, and the shared items. To be called once.
+  // Creates the empty tables and the shared items. Call it once.
   static Result<void> create(Client& client);
 
-  // Makes a writer write until a request fails, and returns that failure, or until `stop`.
+  // Writes for a writer until a request fails, and returns the error; or until `stop`.
   Result<void> write(Client& client, std::size_t writer, const std::atomic<bool>& stop);
 
-  // Compares a database with what is known, by EXPECT_…, its indexes with their tables too.
+  // Compares a database with the known writes, and its indexes with their tables (EXPECT_…).
   void check(Client& client, Kept kept) { (void)compare(client, kept); }
-  // Checks, and takes what is there as what the next writes start from.
+  // Checks, and uses the database's content as the start of the next writes.
   void settle(Client& client, Kept kept);
-  // To be called after settle(). Sends each writer's last transaction again with its token: it is
-  // applied once then, whether it was before or not.
+  // Call it after settle(). Sends each writer's last transaction again with its token. Then it has
+  // been applied exactly once.
   void repeat_transactions(Client& client);
 
-  std::size_t acknowledged() const;  // writes, of those that were settled
-  std::size_t lost() const;          // of these
+  std::size_t acknowledged() const;  // number of writes that were settled
+  std::size_t lost() const;          // number of these that were lost
 
  private:
   using Items = std::map<int, Item>;              // by sort key
@@ -58,7 +58,7 @@ class Ledger {
 
   struct Write {
     int64_t called_ns = 0;
-    std::optional<int64_t> returned_ns = {};                      // absent: no answer
+    std::optional<int64_t> returned_ns = {};                      // absent: no response
     std::vector<std::pair<int, std::optional<Item>>> items = {};  // absent: erased
     Shared added = {};
     std::optional<TransactWriteItemsRequest> transaction = {};
@@ -68,13 +68,14 @@ class Ledger {
     std::mt19937_64 random;
     int64_t last_version = 0;
     Items before;  // the writes
-    Items now;     // if all of them took effect
+    Items now;     // if all writes took effect
     std::vector<Write> writes;
-    // Of the writes last settled.
+    // From the last settled writes:
     std::optional<Write> last_held_transaction;
-    std::optional<Write> unanswered_transaction;  // where it is not held
+    std::optional<Write> unanswered_transaction;  // if it was not applied
   };
-  // How many of a writer's writes are there: only the counter tells the shortest from the longest.
+  // How many of a writer's writes exist. Only the counter distinguishes the shortest prefix from
+  // the longest.
   struct Held {
     std::size_t shortest = 0;
     std::size_t longest = 0;

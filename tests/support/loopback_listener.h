@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoopbackListener: what a test's proxy accepts clients with, on a free port of 127.0.0.1, each in
-// a thread of its own.
+// LoopbackListener: accepts the clients of a test's proxy on a free port of 127.0.0.1, each on its
+// own thread.
 //
 // Lifetime: the destructor stops and joins the threads; `serve` closes its client.
 #pragma once
@@ -29,7 +29,7 @@ inline sockaddr_in loopback(uint16_t port) {
   return address;
 }
 
-// False at the end of the connection.
+// Returns false if the connection has ended.
 inline bool send_all(int to, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t count = send(to, bytes.data(), bytes.size(), MSG_NOSIGNAL);
@@ -41,7 +41,7 @@ inline bool send_all(int to, std::string_view bytes) {
 
 class LoopbackListener {
  public:
-  static constexpr int kLookMs = 50;  // between looks whether to stop
+  static constexpr int kLookMs = 50;  // interval between checks of the stop token
 
   explicit LoopbackListener(std::function<void(int client, const std::stop_token& stop)> serve)
       : serve_(std::move(serve)) {
@@ -68,7 +68,7 @@ class LoopbackListener {
 
  private:
   void accept_all(const std::stop_token& stop) {
-    std::vector<std::jthread> connections;  // stopped and joined in the end
+    std::vector<std::jthread> connections;  // stopped and joined at the end
     while (!stop.stop_requested()) {
       pollfd ready{.fd = listener_, .events = POLLIN, .revents = 0};
       if (poll(&ready, 1, kLookMs) <= 0) continue;

@@ -24,7 +24,7 @@ namespace stator::test {
 
 class MariadbServer {
  public:
-  // Runs `sql`, one statement a line, before it listens. socket() is empty where it did not start.
+  // Runs `sql`, one statement per line, before it listens. socket() is empty if it did not start.
   explicit MariadbServer(const std::string& sql) {
     std::filesystem::create_directory(directory_.path() / "data");
     std::ofstream(directory_.path() / "init.sql") << "SET NAMES utf8mb4;\n" << sql;
@@ -62,14 +62,14 @@ class MariadbServer {
                                         "--skip-grant-tables",
                                         "--innodb-buffer-pool-size=16M",
                                         "--innodb-log-file-size=8M"};
-    // It refuses to run as root unasked.
+    // It does not run as root without this option.
     if (geteuid() == 0) command.emplace_back("--user=root");
     if (initialise) command.push_back("--init-file=" + at("init.sql"));
     std::vector<char*> argv;
     argv.reserve(command.size() + 1);
     for (std::string& word : command) argv.push_back(word.data());
     argv.push_back(nullptr);
-    // Debian keeps it where only administrators look.
+    // Debian installs it in a directory that is in the PATH only of administrators.
     const char* const binary =
         access("/usr/sbin/mariadbd", X_OK) == 0 ? "/usr/sbin/mariadbd" : "mariadbd";
     posix_spawn_file_actions_t actions;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// must: the value of a Result; the test fails without one.
+// must: returns the value of a Result; the test ends without one.
 #pragma once
 
 #include <cstdio>
@@ -19,7 +19,7 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
-// The value of the first attempt that succeeds: a faulty store can refuse some of them.
+// Returns the value of the first attempt that succeeds: a faulty store can reject some of them.
 template <class Attempt>
 auto must_soon(Attempt attempt) {
   constexpr int kAttemptsMax = 20;

@@ -22,7 +22,7 @@ namespace stator::test {
 
 class NatsServer {
  public:
-  // url() is empty where it did not start.
+  // url() is empty if it did not start.
   NatsServer() {
     const std::string files = (directory_.path() / "files").string();
     const std::string ports = directory_.path().string();

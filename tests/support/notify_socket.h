@@ -16,7 +16,7 @@ namespace stator::test {
 
 class NotifySocket {
  public:
-  // A path, or "@" and an abstract name.
+  // `name`: a path, or "@" and an abstract name.
   explicit NotifySocket(const std::string& name) : socket_(::socket(AF_UNIX, SOCK_DGRAM, 0)) {
     const timeval limit{.tv_sec = 30, .tv_usec = 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -31,7 +31,7 @@ class NotifySocket {
   NotifySocket& operator=(const NotifySocket&) = delete;
   ~NotifySocket() { ::close(socket_); }
 
-  // The next datagram; empty if none arrives.
+  // Returns the next datagram; empty if none arrives.
   std::string next() const {
     std::array<char, 256> buffer{};
     const ssize_t count = ::recv(socket_, buffer.data(), buffer.size(), 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A private PostgreSQL server for a test, on a socket in its own directory, without a network. It
-// runs as the user postgres if the test runs as root, which it refuses. It dies with the test.
+// does not run as root, so it runs as the user postgres if the test runs as root. It ends with the
+// test.
 #pragma once
 
 #include <fcntl.h>
@@ -63,7 +64,7 @@ class PostgresServer {
   ~PostgresServer() { stop(SIGQUIT); }
 
   const std::string& dsn() const { return dsn_; }
-  // The same as a URL, for a role.
+  // Returns the same as a URL, for a role.
   std::string url(const std::string& role = "postgres") const {
     return "postgresql://" + role + "@/postgres?host=" + directory_.path().string();
   }
@@ -90,7 +91,7 @@ class PostgresServer {
  private:
   std::string at(const char* name) const { return (directory_.path() / name).string(); }
 
-  // Of the newest version that Debian's packages installed, else of the PATH.
+  // Returns the newest version in Debian's packages, otherwise the one in the PATH.
   static std::string binary(const std::string& name) {
     std::vector<std::string> found;
     std::error_code ignored;

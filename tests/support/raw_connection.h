@@ -21,7 +21,7 @@
 namespace stator::test {
 
 struct RawAnswer {
-  int status = 0;                                   // 0: the connection ended instead
+  int status = 0;                                   // 0: the connection ended without a response
   std::map<std::string, std::string> headers = {};  // by lower-case name
   std::string body = {};
 };
@@ -52,7 +52,7 @@ class RawConnection {
   bool connected() const { return connected_; }
   int descriptor() const { return socket_; }
 
-  // False where the other side has gone.
+  // Returns false if the other side has closed the connection.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t count = send_some(bytes);
@@ -63,7 +63,7 @@ class RawConnection {
   }
   virtual void end_sending() { ::shutdown(socket_, SHUT_WR); }
 
-  // The next answer; `head_only` for answers to HEAD.
+  // Reads the next response. `head_only`: for responses to HEAD.
   RawAnswer read_answer(bool head_only = false) {
     RawAnswer answer;
     std::size_t head_end = 0;
@@ -95,7 +95,8 @@ class RawConnection {
     return answer;
   }
 
-  // Waits for the other side to end the connection; false where bytes come instead, or nothing.
+  // Waits until the other side ends the connection. Returns false if bytes or nothing arrive
+  // instead.
   bool ended_by_peer() {
     if (!received_.empty()) return false;
     char byte = 0;
@@ -104,7 +105,7 @@ class RawConnection {
   }
 
  protected:
-  // As send() and recv().
+  // Like send() and recv().
   virtual ssize_t send_some(std::string_view bytes) {
     return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }

@@ -17,7 +17,7 @@ namespace stator::test {
 
 class ServerProcess {
  public:
-  // Starts `binary serve arguments… --listen 127.0.0.1:0`; url() is empty where it did not start
+  // Starts `binary serve arguments… --listen 127.0.0.1:0`. url() is empty if it did not start
   // within a minute.
   ServerProcess(const std::string& binary, std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {binary, "serve"});
@@ -45,9 +45,10 @@ class ServerProcess {
   const std::string& url() const { return url_; }
   pid_t pid() const { return pid_; }
 
-  // As a crash would end it.
+  // Ends it like a crash.
   void kill_now() { stop_with(SIGKILL); }
-  // As an operator would; the exit status, or -1 where a signal ended it or it took a minute.
+  // Ends it like an operator. Returns the exit status, or -1 if a signal ended it or it took a
+  // minute.
   int terminate() { return stop_with(SIGTERM); }
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A commit locks its keys, compares versions, takes its commit versions, and applies its rows some
-// time later. So commits of different keys become visible in another order than that of their
+// A commit locks its keys, compares versions, gets its commit versions, and applies its rows some
+// time later. So commits of different keys can become visible in another order than that of their
 // commit versions.
 #include "support/shared_backend.h"
 
@@ -64,7 +64,7 @@ std::vector<SharedBackend::Versioned> SharedBackend::get(std::span<const std::st
   return found;
 }
 
-// Without one state, rows that change between two parts are seen as they are by then.
+// Without one_state, rows can change between the reads of two parts.
 Result<void> SharedBackend::read(const ReadRequest& request, ReadVisitor visit) {
   bool more = true;
   const auto visit_part = [&](const ReadRequest& part, std::size_t first) -> Result<void> {
@@ -88,7 +88,7 @@ Result<void> SharedBackend::read(const ReadRequest& request, ReadVisitor visit) 
   return visit_part(request, 0);
 }
 
-// On a copy of everything: others commit while `body` runs.
+// Runs on a copy of all rows, so that others can commit while `body` runs.
 Result<void> SharedBackend::with_view(ViewBody body) {
   delay();
   Rows rows;
@@ -119,7 +119,8 @@ SharedBackend::Outcome SharedBackend::commit(Request request) {
   return outcome;
 }
 
-// Commits that expect a schema's version share it; one that changes it waits for them.
+// Commits that expect a schema's version share its lock. One that changes the version waits for
+// them.
 bool SharedBackend::must_wait(const Request& request, const std::set<std::string>& keys) const {
   return std::ranges::any_of(keys, [&](const auto& key) { return locked_.contains(key); }) ||
          std::ranges::any_of(request.schemas,
@@ -131,7 +132,7 @@ bool SharedBackend::must_wait(const Request& request, const std::set<std::string
 SharedBackend::Outcome SharedBackend::execute(Request request) {
   std::set<std::string> keys;
   for (const Guard& guard : request.guards) keys.insert(guard.key);
-  // Versioned rows never meet, and are told by what a number changes.
+  // No two commits have the same versioned rows. Their keys are those that a number changes.
   Batch numbered = request.batch;
   uint64_t number = 0;
   numbered.assign_commit_versions(number);

@@ -22,13 +22,13 @@
 
 namespace stator::test {
 
-// How many of a thousand requests fail in each way.
+// How many of 1,000 requests fail in each way.
 struct SharedFaults {
-  int conflicts = 0;     // refused, though nobody came between
-  int lost_replies = 0;  // applied, but the sender does not learn of it
-  int late = 0;          // the sender learns nothing, and the request arrives later
+  int conflicts = 0;     // rejected without a conflicting commit
+  int lost_replies = 0;  // applied, but the sender gets no response
+  int late = 0;          // the sender gets no response, and the request arrives later
   int outages = 0;       // lookups of outcomes that fail
-  int slow = 0;          // commits that become visible long after they got their commit versions
+  int slow = 0;          // commits that become visible long after they got commit versions
 };
 
 class SharedBackend {
@@ -40,7 +40,7 @@ class SharedBackend {
     uint64_t version = 0;  // of its last write; 0: absent
     std::optional<std::string> value;
   };
-  // One state.
+  // Reads one state.
   std::vector<Versioned> get(std::span<const std::string> keys);
   Result<void> read(const ReadRequest& request, ReadVisitor visit);
   Result<void> with_view(ViewBody body);
@@ -52,7 +52,7 @@ class SharedBackend {
   struct Request {
     uint64_t id = 0;  // unique among all stores
     std::vector<Guard> guards;
-    std::vector<Guard> schemas = {};  // and the versions in their rows that it expects
+    std::vector<Guard> schemas = {};  // the expected versions of schema rows
     Batch batch;
   };
   enum class Reply { kCommitted, kConflict, kSchemaChanged, kLost };
@@ -61,14 +61,15 @@ class SharedBackend {
     uint64_t sequence = 0;  // of a commit
   };
   uint64_t new_id();
-  // Applies the batch if the guarded keys still have these versions, and the schemas those.
+  // Applies the batch if the guarded keys and the schemas still have these versions.
   Outcome commit(Request request);
-  // How a request ended. One that has not been applied by now never will be. Absent: no answer.
+  // Returns the outcome of a request. If it was not applied yet, it never will be. Absent: no
+  // response.
   std::optional<Outcome> settle(uint64_t id);
 
   LogPosition safe_position();
   void drop_range(const KeyRange& range);
-  // Delivers the requests that are still on their way.
+  // Delivers the requests that are in transit.
   void deliver_late();
 
  private:
@@ -86,11 +87,11 @@ class SharedBackend {
   std::mt19937 random_;
   const SharedFaults faults_;
   Rows rows_;
-  std::set<std::string> locked_;          // keys of commits under way
-  std::multiset<std::string> expected_;   // schemas that they expect
-  std::map<uint64_t, Outcome> outcomes_;  // of requests that were applied, or never will be
+  std::set<std::string> locked_;          // keys of commits in progress
+  std::multiset<std::string> expected_;   // schemas that these commits expect
+  std::map<uint64_t, Outcome> outcomes_;  // of requests that were applied or never will be
   std::multiset<uint64_t>
-      commit_versions_open_;  // the first commit version of each commit under way
+      commit_versions_open_;  // the first commit version of each commit in progress
   std::vector<Request> late_;
   uint64_t last_id_ = 0;
   uint64_t last_version_ = 0;

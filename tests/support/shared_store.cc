@@ -11,7 +11,7 @@ namespace stator::test {
 namespace {
 
 constexpr int kThreads = 3;
-constexpr int kAttemptsMax = 300;  // threads of a busy machine lose often
+constexpr int kAttemptsMax = 300;  // threads of a busy machine have many conflicts
 constexpr int kLookupsMax = 3;
 
 }  // namespace
@@ -72,8 +72,8 @@ void SharedStore::with_view(ViewBody body, ReadDone done) {
 CommitResult SharedStore::try_often(std::span<const std::string> keys,
                                     FunctionRef<Batch(GuardedRows)> decide,
                                     SchemaVersions expected) {
-  // A blind write reads nothing. Others read the versions with their keys, so that without writes
-  // they need no commit.
+  // A blind write reads nothing. Others read the schema versions with their keys, so they need no
+  // commit if they do not write.
   std::vector<std::string> read(keys.begin(), keys.end());
   for (const SchemaVersion& schema : expected) {
     if (!keys.empty()) read.push_back(schema.row->key());
@@ -119,7 +119,7 @@ SharedBackend::Outcome SharedStore::commit(SharedBackend::Request request) {
   return outcome;
 }
 
-// Longer after each conflict, and not as long as others do.
+// Pauses longer after each conflict, for a random time.
 void SharedStore::pause(int attempt) {
   uint64_t steps = 1ULL << std::min(attempt, 8);
   {
@@ -146,7 +146,7 @@ void SharedStore::post(Call call) {
   wake_.notify_one();
 }
 
-// A call that is running can make another one, so the threads end together.
+// A running call can make another one, so the threads end together.
 void SharedStore::run() {
   std::unique_lock lock(mutex_);
   for (;;) {

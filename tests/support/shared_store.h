@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedStore: a TransactStore on a SharedBackend, like that of a process on a distributed engine.
-// It reads, decides, and commits if nothing has changed; each call runs on one of its threads.
+// SharedStore: a TransactStore on a SharedBackend, like that of a process on a distributed
+// database. It reads, decides, and commits if nothing has changed. Each call runs on one of its
+// threads.
 #pragma once
 
 #include <condition_variable>

@@ -33,7 +33,8 @@ class SteppedTime final : public TimeSource {
     return !stop.stop_requested();
   }
 
-  // Moves on once `sleepers` wait for a later time: they are done with what they woke up for.
+  // Waits until `sleepers` threads sleep, because they have finished earlier work. Then advances
+  // the clocks.
   void advance(std::chrono::nanoseconds duration, int sleepers) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StreamConsumer: reads a stream as the Kinesis consumers of the SDKs do: a shard when its parent
-// has been read to its end, from the last sequence number seen there. Its state is a map of
-// strings, so that it can resume after a restart.
+// StreamConsumer: reads a stream like the Kinesis consumers of the SDKs. It reads a shard after its
+// parent, from the last sequence number that it has seen there. Its state is a map of strings, so
+// that it can resume after a restart.
 //
 // Source is a Client, or a type with its describe_stream, get_shard_iterator and get_records.
 #pragma once
@@ -40,7 +40,7 @@ class StreamConsumer {
   };
   std::map<std::string, Checkpoint> checkpoints;  // by shard
 
-  // All that is there and was not read yet, an item's records in their order.
+  // Returns all unread records. The records of an item are in order.
   template <class Source>
   std::vector<StreamRecord> read(Source& source, const std::string& stream,
                                  std::optional<int64_t> limit = {}) {
@@ -95,8 +95,8 @@ class StreamConsumer {
   }
 };
 
-// What a table holds after the changes that a stream tells of, each of which must start from what
-// the one before it left.
+// The content of a table after the changes in a stream. Each change must begin with the state that
+// the previous one left.
 class StreamReplay {
  public:
   void apply(const StreamRecord& record) {

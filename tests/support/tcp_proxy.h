@@ -28,9 +28,9 @@ class TcpProxy {
   struct Fate {
     enum class Kind {
       kPass,
-      kLoseRequest,  // the connection breaks, nothing arrives
-      kLoseReply,    // it arrives, and the connection breaks
-      kDeliverLate,  // the connection breaks, and it arrives `delay` later
+      kLoseRequest,  // the connection breaks, and the request does not arrive
+      kLoseReply,    // the request arrives, then the connection breaks
+      kDeliverLate,  // the connection breaks, and the request arrives `delay` later
     } kind = Kind::kPass;
     std::chrono::milliseconds delay{0};
   };
@@ -40,7 +40,7 @@ class TcpProxy {
   std::string url() const { return "http://127.0.0.1:" + std::to_string(listener_.port()); }
 
  private:
-  // -1 where it does not listen.
+  // Returns -1 if the target does not listen.
   int connect_to_target() const {
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const sockaddr_in address = loopback(target_);
@@ -85,7 +85,7 @@ class TcpProxy {
       std::this_thread::sleep_for(delay);
       send_all(server, late);
     }
-    // A server may drop what it has not begun when its client hangs up: wait for the reply.
+    // A server can drop unstarted requests when the client disconnects, so wait for the reply.
     pollfd reply{.fd = server, .events = POLLIN, .revents = 0};
     poll(&reply, 1, stop.stop_requested() ? 0 : 1'000);
     close(server);
@@ -97,7 +97,7 @@ class TcpProxy {
     return count > 0 && send_all(to, {buffer.data(), static_cast<std::size_t>(count)});
   }
 
-  // An HTTP request with all of its body.
+  // Reports whether this is an HTTP request with its whole body.
   static bool is_whole(const std::string& request) {
     const std::size_t end = request.find("\r\n\r\n");
     if (end == std::string::npos) return false;

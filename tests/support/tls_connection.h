@@ -17,7 +17,7 @@
 
 namespace stator::test {
 
-// A key and its certificate for 127.0.0.1 and localhost, signed by another or by itself.
+// A key and its certificate for 127.0.0.1 and localhost, signed by another one or by itself.
 class Certificate {
  public:
   explicit Certificate(const std::string& name, const Certificate* issuer = nullptr)
@@ -62,7 +62,7 @@ class Certificate {
   std::shared_ptr<X509> x509_;
 };
 
-// What a client asks of the server, and shows to it.
+// What a client requires of the server, and the certificate that it presents.
 struct TlsClient {
   const Certificate* trusted = nullptr;  // null: no check
   const Certificate* own = nullptr;
@@ -75,7 +75,7 @@ class TlsConnection : public RawConnection {
   TlsConnection(uint16_t port, const TlsClient& client)
       : RawConnection(port), context_(SSL_CTX_new(TLS_client_method()), SSL_CTX_free) {
     SSL_CTX* context = context_.get();
-    SSL_CTX_set_security_level(context, 0);  // of old versions, to see them refused
+    SSL_CTX_set_security_level(context, 0);  // permits old versions, to test rejections
     SSL_CTX_set_min_proto_version(context, client.version_min);
     SSL_CTX_set_max_proto_version(context, client.version_max);
     if (client.trusted != nullptr) {
@@ -88,11 +88,11 @@ class TlsConnection : public RawConnection {
     }
     ssl_.reset(SSL_new(context), SSL_free);
     SSL_set_fd(ssl_.get(), descriptor());
-    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes to sockets that the other side has closed
+    std::signal(SIGPIPE, SIG_IGN);  // OpenSSL can write to sockets that the other side has closed
     is_secure_ = SSL_connect(ssl_.get()) == 1;
   }
 
-  bool is_secure() const { return is_secure_; }  // the handshake succeeded, as far as seen here
+  bool is_secure() const { return is_secure_; }  // whether this side's handshake succeeded
   std::string version() const { return SSL_get_version(ssl_.get()); }
   std::string peer_name() const {
     const std::unique_ptr<X509, void (*)(X509*)> peer(SSL_get1_peer_certificate(ssl_.get()),

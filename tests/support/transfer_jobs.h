@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports and exports, of kind "Import" and "Export", as a client sees them.
+// Imports ("Import") and exports ("Export"), as a client sees them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@
 
 namespace stator::test {
 
-// The description in the answer of an operation on one of them.
+// Returns the description in the response of an operation.
 inline Item described_job(const std::string& kind, const Result<std::string>& answer) {
   EXPECT_TRUE(answer) << answer.error().message;
   if (!answer) return {};
@@ -29,7 +29,7 @@ inline Item describe_job(Client& client, const std::string& kind, const std::str
                        client.call("Describe" + kind, "{\"" + kind + "Arn\": \"" + arn + "\"}"));
 }
 
-// Its description once it has ended.
+// Waits until the job has ended, and returns its description.
 inline Item wait_for_job(Client& client, const std::string& kind, const std::string& arn) {
   while (true) {
     Item now = describe_job(client, kind, arn);

@@ -43,9 +43,9 @@ class VirtualWorld {
  public:
   using nanoseconds = std::chrono::nanoseconds;
 
-  nanoseconds now() const { return now_; }  // true time, which no actor knows
+  nanoseconds now() const { return now_; }  // true time, which the actors do not know
 
-  // Until all have ended.
+  // Runs the actors until all have ended.
   void run(const std::vector<std::function<void()>>& actors) {
     for (std::size_t i = 0; i < actors.size(); ++i) {
       turns_.emplace_back(0);
@@ -63,13 +63,13 @@ class VirtualWorld {
     done_.acquire();
   }
 
-  // The actor waits, and others act, until then.
+  // Suspends the actor until then. Others run meanwhile.
   void wait_until(std::size_t actor, nanoseconds when) {
     plans_.emplace(std::pair(std::max(when, now_), ++order_), Plan{.actor = actor});
     go_on();
     turns_[actor].acquire();
   }
-  // What happens without an actor: a delayed request arrives.
+  // Runs an event without an actor at a time, such as the arrival of a delayed request.
   void at(nanoseconds when, std::function<void()> event) {
     plans_.emplace(std::pair(std::max(when, now_), ++order_), Plan{.event = std::move(event)});
     ++events_;
@@ -91,7 +91,7 @@ class VirtualWorld {
       --events_;
       plan.event();
     }
-    done_.release();  // events that nobody sees any more
+    done_.release();  // the remaining events have no effect
   }
 
   nanoseconds now_ = std::chrono::hours(1);
@@ -102,15 +102,15 @@ class VirtualWorld {
   std::binary_semaphore done_{0};
 };
 
-// The clocks of an actor's machine. The wall clock jumps anywhere at any time. The boot clock began
-// at another time, runs up to `kDriftPpm` fast or slow, now so, now otherwise, and is set forward
-// by up to `kCorrection` in all.
+// The clocks of an actor's machine. The wall clock jumps anywhere at any time. The boot clock has
+// another start, and is up to `kDriftPpm` too fast or too slow, at a rate that changes. It is set
+// forward by up to `kCorrection` in total.
 class MachineTime final : public TimeSource {
  public:
   static constexpr int64_t kDriftPpm = 990;
   static constexpr std::chrono::milliseconds kCorrection{10};
 
-  // A sleep ends early at random, as if the process were woken: after `longest_sleep` at most.
+  // A sleep can end early at random, as if the process were woken, after at most `longest_sleep`.
   MachineTime(VirtualWorld& world, std::size_t actor, SeededRandom& random,
               std::chrono::nanoseconds longest_sleep)
       : world_(world), actor_(actor), random_(random), longest_sleep_(longest_sleep) {
@@ -151,7 +151,7 @@ class MachineTime final : public TimeSource {
   const std::chrono::nanoseconds longest_sleep_;
   std::chrono::nanoseconds correction_left_ = kCorrection;
   std::chrono::nanoseconds since_;  // in true time
-  std::chrono::nanoseconds then_;   // what the boot clock showed
+  std::chrono::nanoseconds then_;   // reading of the boot clock
   int64_t ppm_ = 0;
 };
 

@@ -117,7 +117,7 @@ class FeedBus {
   virtual ~FeedBus() = default;
   virtual Result<void> announce(const UserId& author, const PostId& id) = 0;
   // Waits up to `wait` for announcements and returns up to `most` (1 to 100), possibly none. Each
-  // announcement goes to one worker.
+  // announcement is delivered to one worker.
   virtual Result<std::vector<Announcement>> take(int most, std::chrono::milliseconds wait) = 0;
 };
 
@@ -242,7 +242,7 @@ class Feed {
   Result<Delivered> deliver_pending(const std::stop_token& stop = {}) const;
 
   // Runs deliver_pending() until `stop`, with pauses of `idle` while the outbox is empty; with a
-  // bus, delivers the announced posts. Waits while requests are throttled or the service is
+  // bus, delivers the announced posts. Waits while requests are throttled or the endpoint is
   // unreachable; polls the outbox while the bus is unreachable. Reports a post that fails to
   // `on_undelivered` and retries it after 1 s, then after twice as long each time, up to 5 min.
   // Errors of reading the outbox, such as a missing table, end the call.

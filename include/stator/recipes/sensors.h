@@ -10,16 +10,19 @@
 // With kIndexed it is as current as the endpoint's global indexes (in Stator: always current).
 // Thread safety: any thread can call every method.
 // Lifetime: the client and the time source must outlive the registry and its copies, which share
-// its state. Settings: the layout, the retentions and the shards of cities are stored in the table,
-// so that all registries of the table agree. The first write to an empty table stores them; later
-// writes add missing ones. A registry without an option uses the stored value. If a registry's
-// option differs, every call that depends on it returns kLimitsDisagree, with both values in the
-// message. Tables written by earlier releases store no settings until change_settings(); each
-// registry uses its own options there. Cost: a registry reads the settings before its first request
-// and then at most once per minute: one request and 1 RCU. In a table without stored settings, each
-// at() also reads them. The first write to a table also costs a scan and a write. Errors:
-// kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree, kBadCursor,
-// and the client's. Layout of items: docs/formats/recipes.md.
+// its state.
+// Settings: the layout, the retentions and the shards of cities are stored in the table, so that
+// all registries of the table agree. The first write to an empty table stores them; later writes
+// add missing ones. A registry without an option uses the stored value. If a registry's option
+// differs, every call that depends on it returns kLimitsDisagree, with both values in the message.
+// Tables written by earlier releases store no settings until change_settings(); each registry uses
+// its own options there.
+// Cost: a registry reads the settings before its first request and then at most once per minute:
+// one request and 1 RCU. In a table without stored settings, each at() also reads them. The first
+// write to a table also costs a scan and a write.
+// Errors: kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree,
+// kBadCursor, and the client's.
+// Layout of items: docs/formats/recipes.md.
 #pragma once
 
 #include <chrono>
@@ -98,8 +101,8 @@ enum class LocationKeys {
   kMultiAttribute,  // HASH city; RANGE building, floor, room, id: needs support by the endpoint
 };
 
-// What happens to a second reading of a sensor with the same time. Storing an equal reading again
-// is never an error.
+// How record() handles a second reading of a sensor with the same time. Storing an equal reading
+// again is never an error.
 enum class Duplicates {
   kReplace,    // the last written one is kept: BatchWriteItem, 1 WCU per reading
   kKeepFirst,  // the first one is kept: transactions, 2 WCU per reading
@@ -124,7 +127,7 @@ struct SensorNames {
   std::string index_sort_key = "gsi_sk";
   std::string expiry = "expires_at";      // the time-to-live attribute
   std::string sensor_prefix = "SENSOR#";  // of a sensor's partition
-  std::string city_prefix = "CITY#";      // of a place's
+  std::string city_prefix = "CITY#";      // of a place's partition
   // Of the sort keys of readings. It must sort between "MINUTE#" and "SENSORINFO".
   std::string reading_prefix = "READ#";
 };
@@ -240,8 +243,8 @@ class SensorRegistry {
   // are stored from then on. After an increase of the number of shards, every registry queries the
   // new shards within a minute, and sensors are placed in them 15 minutes later. at() omits no
   // sensor if all clocks are within 10 minutes of the true time. Registries whose own options
-  // differ from the new settings return kLimitsDisagree: remove or change their options. Errors:
-  // kLimitsDisagree for a lower number of shards, or if the index has no shard in its key.
+  // differ from the new settings return kLimitsDisagree: remove or change their options.
+  // Errors: kLimitsDisagree for a lower number of shards, or if the index has no shard in its key.
   Result<SensorSettings> change_settings(const SensorSettings& to) const;
 
   // The table definition for these options: on demand, two key attributes, the index in kIndexed.

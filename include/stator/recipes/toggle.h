@@ -11,14 +11,15 @@
 // kLimitsDisagree, with both values in the message. A toggle without a retention uses the stored
 // one. Tables written by earlier releases store no settings until change_retention(); each toggle
 // uses its own options there.
-// Cost: a toggle reads the settings before its first request and then at most once per minute: one
-// request and 1 RCU. The first save in a table also costs a scan and a write.
+// Cost: see ToggleMode and Answer, for items under 1 KB. In addition, a toggle reads the settings
+// before its first request and then at most once per minute: one request and 1 RCU. The first save
+// in a table also costs a scan and a write.
 // Visibility: every later call, from any process, sees an acknowledged save (consistent reads).
 // Thread safety: any thread can call every method.
 // Lifetime: borrows the client and the time source.
 // Errors: kInvalidArgument, kInFuture, kNotFound, kExpired, kConflict, kLimitsDisagree, kBadCursor,
 // and the client's. Error::retryable() is true for transient errors; kConflict is permanent.
-// Cost, items under 1 KB: see ToggleMode and Answer. Layout: docs/formats/recipes.md.
+// Layout: docs/formats/recipes.md.
 #pragma once
 
 #include <chrono>
@@ -56,7 +57,7 @@ enum class ToggleMode {
   kGated,
 };
 
-// What a save in kOrderedLog returns. The put detects duplicates; only a read can show whether a
+// The result of a save in kOrderedLog. The put detects duplicates; only a read can show whether a
 // later event exists. kGated always returns the exact result.
 enum class Answer {
   kExact,   // kNewest, kLate or kDuplicate: a put, then a consistent query (1 more RCU)

@@ -12,7 +12,7 @@
 namespace stator::wire {
 namespace {
 
-// Of a list whose elements may all be invalid; a longer one grows as they are read.
+// Limit for reserving memory before the elements of a list are checked. Longer lists grow.
 constexpr std::size_t kReservedElementsMax = 1024;
 
 }  // namespace
@@ -192,7 +192,7 @@ AttributeValue Reader::string_set(Json json) {
   if (elements.empty()) fail(Code::kValidation, messages::kEmptyStringSet);
   if (failed()) return {};
   StringSet set(std::move(elements));
-  // The message lists the elements as they were given, which the set no longer knows.
+  // The message lists the elements in request order, which the set does not keep.
   if (set.has_duplicates()) fail(Code::kValidation, duplicate_strings(texts(json), layer_));
   return set;
 }

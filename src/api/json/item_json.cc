@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Items alone: DynamoDB JSON both ways, and plain JSON for people and scripts.
+// Reads and writes items as DynamoDB JSON, and writes them as plain JSON.
 #include <variant>
 
 #include "api/json/item_json.h"

@@ -19,8 +19,8 @@ Result<PutItemRequest> exported_item_from_json(std::string_view json);
 // and ExpressionAttributeValues.
 Result<PutItemRequest> exported_put_from_json(std::string_view json);
 std::string item_to_plain_json(const Item& item);  // sets as arrays, binaries in base64
-// Objects become maps, arrays lists; numbers are exact. Errors: kInvalidArgument if the text is not
-// a JSON object.
+// Objects become maps, and arrays become lists; numbers are exact. Errors: kInvalidArgument if the
+// text is not a JSON object.
 Result<Item> item_from_plain_json(std::string_view json);
 
 }  // namespace stator::wire

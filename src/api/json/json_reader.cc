@@ -14,7 +14,8 @@
 namespace stator::wire {
 namespace {
 
-// A parser keeps buffers of several times its largest text: those of large texts are not kept.
+// A parser keeps buffers several times as large as its largest text. So each larger text gets its
+// own parser.
 constexpr std::size_t kKeptParserBytesMax = 64UL * 1024;
 
 std::string_view token_name(Json json) {
@@ -80,7 +81,7 @@ Result<Document> Document::parse(std::string_view text) {
   }
   const auto error = parser->parse(text.data(), text.size()).get(document.root_);
   if (error != simdjson::SUCCESS)
-    return fail(Code::kSerialization, "");  // the service says no more
+    return fail(Code::kSerialization, "");  // DynamoDB sends no message
   return document;
 }
 
@@ -120,7 +121,7 @@ bool Reader::list(Json json, simdjson::dom::array& array) {
   return false;
 }
 
-// A structure is the value of a member, or an element.
+// The error depends on whether the structure is an element of a list or map, or a member's value.
 bool Reader::structure(Json json, simdjson::dom::object& object) {
   const std::string_view list = std::exchange(element_of_, {});
   if (failed()) return false;
@@ -175,7 +176,7 @@ bool Reader::boolean(Json json) {
     wrong_type(json, "Boolean");
     return value;
   }
-  // The service takes words for truth.
+  // DynamoDB also accepts these strings as booleans.
   const auto is = [text](std::string_view word) {
     return std::ranges::equal(text, word, [](char a, char b) {
       return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
@@ -190,7 +191,7 @@ int64_t Reader::integer(Json json, std::string_view type) {
   int64_t value = 0;
   double real = 0;
   if (json.get_int64().get(value) != simdjson::SUCCESS) {
-    // Fractions are cut, as the service does.
+    // Fractions are truncated, as in DynamoDB.
     const bool fits = json.is_double() && json.get_double().get(real) == simdjson::SUCCESS &&
                       real > -9e18 && real < 9e18;
     if (!fits) {
@@ -213,7 +214,7 @@ double Reader::real(Json json) {
   return value;
 }
 
-// Other errors of the request matter less: it cannot succeed.
+// Ends reading, and has precedence over invalid values: the request cannot succeed.
 void Reader::refuse_member() {
   if (error_) return;
   error_ =

@@ -36,7 +36,7 @@ class Document {
   Json root() const { return root_; }
 
  private:
-  std::unique_ptr<simdjson::dom::parser> own_parser_;  // large texts' only
+  std::unique_ptr<simdjson::dom::parser> own_parser_;  // only for large texts
   Json root_;
 };
 
@@ -91,13 +91,13 @@ class Reader {
   bool boolean(Json json);
   int64_t integer(Json json, std::string_view type = "Integer");  // or "Long"
   double real(Json json);
-  // Unix milliseconds, of a number of seconds. Clamps times to the range of the clock.
+  // Converts Unix seconds to milliseconds. Clamps to 1e11 seconds before or after 1970.
   int64_t time_ms(Json json);
-  // A table's name; of an ARN the name in it.
+  // A table's name, also if the JSON contains its ARN.
   std::string table_name(Json json);
   static std::string table_name_of(std::string_view name_or_arn);
 
-  // `current` is the text of the service's current layer, if that differs.
+  // `current` is the message of DynamoDB's current layer, if it differs.
   template <class E>
   E enumeration(Json json, std::string_view current = {}) {
     const std::string name = text(json);
@@ -115,7 +115,7 @@ class Reader {
   }
 
   AttributeValue value(Json json) { return value_at(json, 0); }
-  // As value(), of a member of a structure.
+  // Like value(), for a member of a structure.
   AttributeValue member_value(Json json);
   Item item(Json json) { return item_at(json, 0); }
   std::vector<Item> items(Json json);
@@ -153,8 +153,8 @@ class Reader {
     path_.resize(outer);
   }
 
-  // Calls read(name, value) for each entry of a map. The first overload is for a map that is read
-  // later than the member before it in the text.
+  // Calls read(name, value) for each entry of a map. The first overload also sets the current
+  // member, for a map that is read after the other members of its structure.
   template <class F>
   void entries(std::string_view member, Json json, F read) {
     member_ = member;
@@ -177,7 +177,7 @@ class Reader {
     path_.resize(outer);
   }
 
-  // One structure by the table of its members.
+  // Reads one structure by the table of its members.
   template <class T, class S, std::size_t N>
   void members(Json json, const Member<S> (&table)[N], T& out) {
     simdjson::dom::object object;
@@ -341,7 +341,7 @@ void set_enum(Reader& reader, Json json, T& out) {
   using E = typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type;
   out.*member = reader.enumeration<E>(json);
 }
-// A member whose feature this version lacks: ignoring it would change what the request means.
+// A member whose feature this version lacks: ignoring it would change the request's meaning.
 template <class T>
 void refuse(Reader& reader, Json, T&) {
   reader.refuse_member();

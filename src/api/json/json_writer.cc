@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text is copied as it comes, in runs that end at the next byte that needs an escape; sixteen
-// bytes are looked at together.
+// Text is copied in runs that end before the next byte that needs an escape. Sixteen bytes are
+// examined at a time.
 #include "api/json/json_writer.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighs = 0x8080808080808080;
 
 // Nonzero if one of the eight bytes is below 0x20, a quote or a backslash. Bits above the first
-// such byte may be wrong, those up to it are not.
+// such byte can be wrong; bits up to it are correct.
 uint64_t needs_escape(uint64_t word) {
   const uint64_t control = (word - kOnes * 0x20) & ~word;
   const uint64_t quote = word ^ (kOnes * '"');
@@ -41,7 +41,7 @@ bool any_needs_escape(const char* bytes) {
   return (halves[0] | halves[1]) != 0;
 }
 
-// Length of the front of `text` that can be copied as it is.
+// Length of the prefix of `text` that needs no escapes.
 std::size_t plain_length(std::string_view text) {
   std::size_t i = 0;
   while (i + sizeof(Bytes16) <= text.size() && !any_needs_escape(text.data() + i)) {
@@ -88,7 +88,7 @@ char* write_escape(char* out, char c) {
 
 constexpr std::size_t kEscapeMax = 6;
 
-// `{"S":` and its like, by AttributeType.
+// The text before the content of a value, such as `{"S":`, by AttributeType.
 constexpr std::string_view kOpenings[] = {R"({"S":)",    R"({"N":)",  R"({"B":)",  R"({"BOOL":)",
                                           R"({"NULL":)", R"({"SS":)", R"({"NS":)", R"({"BS":)",
                                           R"({"L":)",    R"({"M":)"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plain JSON as an item. Numbers are taken from the text, digit by digit, so that none is rounded.
+// Reads an item from plain JSON. Numbers are parsed from the text, so that none is rounded.
 #include <utility>
 
 #include "api/json/item_json.h"
@@ -10,7 +10,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-constexpr int kDepthMax = 32;  // as an item's
+constexpr int kDepthMax = 32;  // levels of objects and arrays, as in an item
 
 Failure no_json(std::string_view problem) {
   return fail(Code::kInvalidArgument, "not a JSON object: " + std::string(problem));

@@ -62,7 +62,7 @@ void Constraints::violated_unquoted(std::string_view path, std::string_view cons
 
 void Constraints::missing(std::string_view path) {
   std::string text = fmt::format(messages::kMissing, path);
-  // The reader of the request may have said so already.
+  // The request's reader might have reported it already.
   const auto same = [&](const Violation& violation) { return violation.text == text; };
   if (std::ranges::any_of(own_table_, same) || std::ranges::any_of(rest_, same)) return;
   if (path == "item" || path == "key") lacks_subject_ = true;

@@ -32,7 +32,7 @@ class Constraints {
   // also below.
   void length(std::string_view value, std::string_view path, std::size_t least, std::size_t most);
   void range(int64_t value, std::string_view path, int64_t least, int64_t most);
-  // The size of a list or a map; `value` is printed for its content.
+  // The size of a list or a map, which is printed as `value`.
   void count(std::size_t count, std::string_view path, std::size_t least, std::size_t most,
              std::string_view value = "[]");
   // Like violated(), without the value and with the member's name as in the request ("TableName").

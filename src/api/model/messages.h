@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The service's texts for what is wrong with a request before any table is looked at. AWS rewords
-// them now and then. {} are filled by fmt. Texts about expressions are in expression/messages.h,
-// those that need a table in engine/errors/messages.h; tests/layers sees to it that there are no
-// others.
+// DynamoDB's messages about requests, for errors that are found without a table. AWS changes the
+// wording occasionally. fmt replaces {}. Messages about expressions are in expression/messages.h,
+// those that need a table in engine/errors/messages.h. tests/layers checks that messages occur only
+// in such files.
 #pragma once
 
 namespace stator::messages {
@@ -25,7 +25,7 @@ inline constexpr const char* kTableKeys =
     "Map keys must satisfy constraint: [Member must have length less than or equal to 255, Member "
     "must have length greater than or equal to 3, Member must satisfy regular expression pattern: "
     "[a-zA-Z0-9_.-]+]";
-// The current layer's, about a member that it does not name.
+// The current layer's message for a wrong enumeration value. It does not name the member.
 inline constexpr const char* kEnumSetAlone =
     "Failed to satisfy constraint: Member must satisfy enum value set: [{}]";
 inline constexpr const char* kReturnValuesSet = "ALL_OLD, UPDATED_OLD, ALL_NEW, UPDATE_NEW, NONE";
@@ -46,7 +46,7 @@ inline constexpr const char* kNamesWithoutExpression =
     "ExpressionAttributeNames can only be specified when using expressions";
 inline constexpr const char* kValuesWithoutExpression =
     "ExpressionAttributeValues can only be specified when using expressions";
-// What other layers add: the expressions that are absent.
+// Other layers append the list of missing expressions.
 inline constexpr const char* kWithoutExpressions = "{}: {}";
 inline constexpr const char* kInvalidReturnValues = "ReturnValues can only be ALL_OLD or NONE";
 inline constexpr const char* kTooManyGets = "Too many items requested for the BatchGetItem call";
@@ -110,7 +110,7 @@ inline constexpr const char* kDuplicateBinaries =
     "duplicates.";
 inline constexpr const char* kInvalidExpressionValue =
     "ExpressionAttributeValues contains invalid value: {} for key {}";
-// Only for requests in process: over the wire such text is not valid JSON.
+// Only for in-process requests: JSON with such text is malformed.
 inline constexpr const char* kNoUtf8 =
     "One or more parameter values were invalid: A string is not valid UTF-8";
 
@@ -218,7 +218,7 @@ inline constexpr const char* kSameThroughput =
     "ReadCapacityUnits: {2}. Current WriteCapacityUnits provisioned for {1}: {3}. Requested "
     "WriteCapacityUnits: {3}. Refer to the Amazon DynamoDB Developer Guide for current limits and "
     "how to request higher limits.";
-// These follow kInvalid, and tell which changes one UpdateTable does not make together.
+// These follow kInvalid. They name changes that one UpdateTable cannot combine.
 inline constexpr const char* kOnlyOperation =
     "{} modification must be the only operation in the request";
 inline constexpr const char* kWarmOnlyOperation =
@@ -285,7 +285,7 @@ inline constexpr const char* kSearchSchemaUndefined =
 inline constexpr const char* kConflictingDimensions =
     "Conflicting attribute definition for '{}'. All VectorIndexes on the same vector attribute "
     "must use the same dimensions.";
-// The service's texts for these five are not known.
+// DynamoDB's messages for the next five errors are unknown.
 inline constexpr const char* kSearchSchemaTwice =
     "Each attribute must occur once in SearchSchema. Attribute: {}";
 inline constexpr const char* kSearchSchemaHashes = "SearchSchema must have at most 1 HASH element";
@@ -314,7 +314,7 @@ inline constexpr const char* kDefinedTwice = "Attribute Name is duplicated: {}";
 inline constexpr const char* kUpdateOfOtherAction =
     "UpdateExpression can only be specified for an Update action";
 
-// What JSON can hold but the model cannot.
+// JSON types that the model does not allow.
 inline constexpr const char* kListForBody = "Start of list found where not expected";
 inline constexpr const char* kListForScalar = "Unrecognized collection type class java.lang.{}";
 inline constexpr const char* kListForBytes =
@@ -339,7 +339,7 @@ inline constexpr const char* kBase64Length =
 inline constexpr const char* kBase64Character = "Invalid Base64 character";
 inline constexpr const char* kBase64End = "Invalid last non-pad Base64 character dectected";
 
-// Streams. Those after the first three follow what invalid() puts before them.
+// Streams. All but the first three follow kInvalid.
 inline constexpr const char* kStreamWithoutView =
     "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams.";
 inline constexpr const char* kViewWithoutStream =

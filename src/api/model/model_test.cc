@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the wire form with AWS's machine-readable model of the API: every member we write is one
-// of the model's, and every parameter of the model is written (a sample that sets all of them would
-// miss none). STATOR_MODEL is the directory of the models, which tests/model/install has made;
-// `make test` has none.
+// Compares the wire form with AWS's machine-readable model of the API: every written member is in
+// the model, and samples that set all members write every parameter of the model. STATOR_MODEL is
+// the directory of the models, which tests/model/install creates. Without it, as in `make test`,
+// the tests are skipped.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@
 namespace stator::wire {
 namespace {
 
-// Translated at the door and never written; and what this version refuses.
+// Legacy parameters, which are translated when read and never written, and members that this
+// version rejects.
 constexpr std::string_view kNotWritten[] = {"Expected",
                                             "ConditionalOperator",
                                             "AttributesToGet",

@@ -73,8 +73,8 @@ Result<void> check_nested(const AttributeValue& value, Layer layer, int depth) {
   return std::visit(Check{layer, depth}, value.variant());
 }
 
-// The current layer adds elements to a sorted set until one is there already, and prints the set,
-// that one and the rest.
+// Sorts the elements before the first repeated one. The current layer prints them in this order,
+// then the others in request order.
 void sort_until_repeated(std::vector<std::string>& elements) {
   std::set<std::string_view> seen;
   const auto repeated = std::ranges::find_if(

@@ -20,7 +20,7 @@ std::string duplicate_numbers(Layer layer);
 
 // kValidation for names of attributes that are empty or longer than 65,535 bytes.
 Result<void> check_attribute_name(std::string_view name);
-// kValidation for text that is not UTF-8, which is possible only in process.
+// kValidation for text that is not UTF-8, which only in-process requests can contain.
 Result<void> check_text(std::string_view text);
 // kValidation with one of the messages above.
 Result<void> check_value(const AttributeValue& value, Layer layer = Layer::kOlder);

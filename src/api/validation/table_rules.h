@@ -36,7 +36,7 @@ Result<void> refuse_on_demand(const std::optional<OnDemandThroughput>& throughpu
 Result<void> check_index_keys(const CreateTableRequest& settings,
                               const std::set<std::string>& defined);
 Result<void> check_index_settings(const CreateTableRequest& settings);
-// Also checks that a table with vector indexes is paid per request.
+// Also checks that a table with vector indexes is on demand.
 Result<void> check_vector_indexes(const CreateTableRequest& settings);
 // A warm throughput must be at least the initial one of the table or index. `of` is the owner:
 // "table", "index NAME".

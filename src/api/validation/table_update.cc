@@ -76,7 +76,7 @@ class TableUpdate {
                                                wanted.read, wanted.write));
   }
 
-  // Members that are not given are 0.
+  // A member of `wanted` that the request omits is 0.
   Result<void> change_warm_throughput(std::optional<Throughput>& warm,
                                       const std::optional<Throughput>& wanted,
                                       const std::optional<Throughput>& provisioned,
@@ -93,7 +93,7 @@ class TableUpdate {
     return {};
   }
 
-  // Those of the keys of new indexes; the service looks at no others.
+  // Adds the definitions of the keys of new indexes. DynamoDB ignores all others.
   Result<void> add_attributes() {
     if (!request_.attributes) return {};
     std::set<std::string_view> wanted;
@@ -120,7 +120,7 @@ class TableUpdate {
     return {};
   }
 
-  // Names the schema in which the attribute is a key, and that of the index to be made.
+  // The message contains the existing schema in which the attribute is a key, and the new index's.
   Failure redefined(const std::string& attribute) const {
     const auto has = [&](const KeySchema& schema) {
       return std::ranges::find(schema, attribute, &KeySchemaElement::name) != schema.end();
@@ -140,7 +140,7 @@ class TableUpdate {
                                schema_text(*made, *request_.attributes)));
   }
 
-  // An attribute that the request does not define has the type that it has in the table.
+  // Attributes that are missing in `attributes` are printed with their types in the table.
   std::string schema_text(const KeySchema& schema,
                           const std::vector<AttributeDefinition>& attributes) const {
     std::vector<std::string> elements;
@@ -285,7 +285,7 @@ class TableUpdate {
     return invalid(fmt::format(messages::kIndexThroughputMissing, fmt::join(lacking, ",")));
   }
 
-  // Definitions that no key needs any more go.
+  // Checks the new settings, then removes definitions that no key or search schema uses.
   Result<void> finish_attributes() {
     STATOR_RETURN_IF_ERROR(check_index_keys(settings_, attribute_names(settings_.attributes)));
     STATOR_RETURN_IF_ERROR(check_vector_indexes(settings_));

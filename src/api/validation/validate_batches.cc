@@ -17,7 +17,7 @@ constexpr std::size_t kBatchWriteMax = 25;
 constexpr std::size_t kTransactionMax = 100;
 constexpr std::size_t kTokenCharactersMax = 36;
 
-// Names of tables are the keys of a batch's map, and the message quotes no more than them.
+// Table names are the keys of a batch's map. The message quotes only the key.
 void add_table_key(const std::string& table, Constraints& constraints) {
   Constraints name;
   name.table_name(table, "key");
@@ -98,7 +98,7 @@ Result<void> check_expressions(const TransactWriteItemsRequest& request, std::si
   return {};
 }
 
-// BatchGetItem's keys are counted by another layer than BatchWriteItem's requests.
+// Another layer than for BatchWriteItem's requests counts the keys, with other messages.
 void add_constraints(const BatchGetItemRequest& request, Constraints& constraints) {
   for (const auto& [table, keys] : request.items) {
     add_table_key(table, constraints);
@@ -110,7 +110,7 @@ void add_constraints(const BatchGetItemRequest& request, Constraints& constraint
   }
 }
 
-// A name is judged if nothing else is wrong.
+// Table names are checked only if no other constraint is violated.
 void add_constraints(const BatchWriteItemRequest& request, Constraints& constraints) {
   const bool judges_names = constraints.empty();
   for (const auto& [table, requests] : request.items) {

@@ -18,7 +18,7 @@ constexpr int64_t kLimitMax = INT32_MAX;
 constexpr std::size_t kSearchVectorMax = 4096;
 constexpr int64_t kTopKMax = 100;
 
-// Only UpdateItem has images to choose from.
+// For PutItem and DeleteItem. UpdateItem accepts all values.
 Result<void> check_return_values(ReturnValues values) {
   if (values == ReturnValues::kNone || values == ReturnValues::kAllOld) return {};
   return fail(Code::kValidation, counted(messages::kInvalidReturnValues));
@@ -30,7 +30,7 @@ Result<void> check_item(const Request&, const Item& item) {
   return worded(kLayer, check_attributes(item, kLayer));
 }
 
-// Placeholders of a write.
+// Checks the placeholders of a write.
 template <class Request>
 Result<void> check_placeholders_of(const Request& request, bool has_expression) {
   constexpr Layer kLayer = kLayerOf<Request>;
@@ -44,7 +44,7 @@ void add_range_constraints(const Request& request, Constraints& constraints) {
   if (request.index) constraints.resource_name(*request.index, "indexName");
 }
 
-// `verb` is how the service speaks of the operation: Querying, Scanning.
+// `verb` is the operation in DynamoDB's messages: Querying, Scanning.
 template <class Request>
 Result<void> check_select(const Request& request, std::string_view verb) {
   if (!request.select) return {};
@@ -140,7 +140,7 @@ void add_constraints(const DeleteItemRequest& request, Constraints& constraints)
   constraints.item_operation_table(request.table);
 }
 
-// Query's limit is checked by another layer than Scan's.
+// Query's limit has another message than Scan's, because another layer checks it.
 void add_constraints(const QueryRequest& request, Constraints& constraints) {
   add_range_constraints(request, constraints);
   if (request.limit && *request.limit < 1) {

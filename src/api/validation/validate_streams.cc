@@ -15,7 +15,7 @@ void add_limit(std::optional<int64_t> limit, Constraints& constraints) {
 }
 
 void add_stream_arn(const std::string& arn, std::string_view path, Constraints& constraints) {
-  constraints.length(arn, path, 1, 1024);  // a shorter one than the model's 37 is malformed
+  constraints.length(arn, path, 1, 1024);  // below the model's minimum, 37: malformed
 }
 
 // arn:PARTITION:dynamodb:REGION:ACCOUNT:table/NAME/stream/LABEL

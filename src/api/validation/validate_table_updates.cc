@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// UpdateTable, UpdateTimeToLive and DescribeTimeToLive, as far as it needs no table.
+// Validates UpdateTable, UpdateTimeToLive and DescribeTimeToLive, as far as possible without the
+// table.
 #include <algorithm>
 #include <utility>
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::size_t kIndexNameBytesMax = 255;
 
-// The members given that each ask for a change.
+// The number of members that request a change.
 int changes_of(const UpdateTableRequest& request) {
   const bool changes_indexes = request.global_indexes && !request.global_indexes->empty();
   const bool given[] = {changes_indexes,
@@ -32,7 +33,7 @@ int changes_of(const UpdateTableRequest& request) {
   return static_cast<int>(std::ranges::count(given, true));
 }
 
-// Changes of indexes, save for those of their capacity.
+// Whether the request creates an index or, unless `only_new`, deletes one.
 bool changes_indexes(const UpdateTableRequest& request, bool only_new) {
   if (request.vector_indexes) {
     for (const VectorIndexChange& change : *request.vector_indexes) {
@@ -45,8 +46,7 @@ bool changes_indexes(const UpdateTableRequest& request, bool only_new) {
   });
 }
 
-// One request makes one kind of change. Only a billing mode goes with others: with the capacity
-// that belongs to it, with a stream, with indexes. The order is the service's.
+// Rejects changes that one request cannot combine. The order of the checks is DynamoDB's.
 Result<void> check_one_kind(const UpdateTableRequest& request) {
   if (changes_of(request) < 2) return {};
   const std::pair<bool, std::string_view> alone[] = {

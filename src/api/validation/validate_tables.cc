@@ -36,7 +36,7 @@ std::size_t count_of(const KeySchema& schema, KeyType type) {
       schema, type, [](const KeySchemaElement& element) { return element.type; }));
 }
 
-// As the service prints a list of structures.
+// The schema in the form of DynamoDB's messages.
 std::string schema_text(const KeySchema& schema) {
   std::vector<std::string> elements;
   for (const KeySchemaElement& element : schema) {
@@ -101,8 +101,8 @@ Result<void> check_defined(const KeySchema& schema, const std::set<std::string>&
   return {};
 }
 
-// HASH elements, then RANGE elements, no name twice; `most` of either, more than one only of a
-// global index.
+// Checks that names are distinct and that HASH elements precede RANGE elements. `most` limits the
+// elements of each type: 1, or more for a global index.
 Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
   std::set<std::string_view> names;
   for (const KeySchemaElement& element : schema) names.insert(element.name);
@@ -216,7 +216,7 @@ std::set<std::string> attribute_names(const std::vector<AttributeDefinition>& at
 void add_throughput(const std::optional<Throughput>& throughput, const std::string& path,
                     Constraints& constraints) {
   if (!throughput) return;
-  // Values beyond the upper bound have a message of their own.
+  // check_bounds() reports values beyond the upper bound, with another message.
   constraints.range(throughput->write, path + ".writeCapacityUnits", 1, INT64_MAX);
   constraints.range(throughput->read, path + ".readCapacityUnits", 1, INT64_MAX);
 }
@@ -417,7 +417,7 @@ Result<void> check_texts(const VectorIndexDefinition& index) {
   return {};
 }
 
-// Key attributes are among those that are defined.
+// Names in key schemas need no check: they are among the defined attributes.
 Result<void> check_texts(const CreateTableRequest& settings) {
   for (const AttributeDefinition& attribute : settings.attributes) {
     STATOR_RETURN_IF_ERROR(check_text(attribute.name));

@@ -37,7 +37,7 @@ struct Mistake {
   std::string_view message;
 };
 
-// Each mistake alone, in a request that is otherwise valid.
+// Makes each mistake in an otherwise valid request.
 template <class Request>
 void expect_refused(const Request& valid, const std::vector<Mistake<Request>>& mistakes) {
   ASSERT_THAT(validate(valid), IsOk());
@@ -79,7 +79,7 @@ TEST(Validate, RefusesTableNames) {
         "Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+; Value 'a;' at"}});
 }
 
-// A name that no table can have is a missing table, not an invalid request.
+// Reads of a table whose name is too short fail later, because the table does not exist.
 TEST(Validate, LetsShortNamesOfTablesToReadPass) {
   EXPECT_THAT(validate(GetItemRequest{.table = "a", .key = {{"pk", "1"}}}), IsOk());
 }
@@ -283,7 +283,7 @@ TEST(Validate, RefusesTransactions) {
 // Provisioned, with both kinds of indexes.
 CreateTableRequest valid_table() {
   CreateTableRequest request = test::full_create();
-  request.vector_indexes.reset();  // of tables that are paid per request
+  request.vector_indexes.reset();  // only for on-demand tables
   request.on_demand_throughput.reset();
   request.global_indexes->front().on_demand_throughput.reset();
   return request;

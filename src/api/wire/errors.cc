@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Errors on the wire: {"__type": "prefix#Name", "message": …} and the members that some add.
+// Errors on the wire: {"__type": "prefix#Name", "message": …}, and further members of some errors.
 #include <array>
 #include <string>
 #include <string_view>
@@ -34,7 +34,7 @@ std::string_view type_prefix(Code code) {
   }
 }
 
-// The service spells this member in two ways.
+// DynamoDB spells this member in two ways.
 std::string_view message_member(Code code) {
   switch (code) {
     case Code::kTransactionCanceled:
@@ -62,8 +62,8 @@ std::string public_message(const Error& error) {
   return error.message;
 }
 
-// The member that has the reasons of a throttled request; empty for other codes. The service spells
-// it in two ways.
+// The member with the reasons of a throttled request; empty for other codes. DynamoDB spells it in
+// two ways.
 std::string_view throttling_member(Code code) {
   switch (code) {
     case Code::kThrottling:
@@ -114,7 +114,7 @@ void write_reasons(JsonWriter& json, const std::vector<CancellationReason>& reas
 
 }  // namespace
 
-// Remote callers see codes that are not the API's as one of the API's.
+// Replaces codes that are not part of the API.
 Code public_code(Code code) {
   switch (code) {
     case Code::kTimeout:

@@ -139,7 +139,7 @@ bool uses_legacy(Reader& reader, std::initializer_list<Parameter> expressions,
   const Reader::At at(reader, Stage::kParameters);
   const std::string given_expressions = given_names(expressions);
   if (!given_expressions.empty()) {
-    // KeyConditions go with a filter or a projection that is an expression.
+    // KeyConditions can be combined with all expressions except KeyConditionExpression.
     const bool keys_apart = given_expressions.find("KeyConditionExpression") == std::string::npos;
     const std::string given_legacy = given_names(legacy, keys_apart ? "KeyConditions" : "");
     if (given_legacy.empty()) return true;
@@ -276,7 +276,7 @@ std::string_view LegacyTranslator::joint(std::size_t count, const std::optional<
     refusal = count == 0 ? messages::kOperatorAlone : messages::kOperatorOfOne;
     reader_.fail(Code::kValidation, refusal);
   }
-  // The older layer finds an unknown operator before everything else, the others at its place.
+  // The older layer lists an unknown operator with all violations; the others report only this.
   const bool known = enum_from_name<ConditionalOperator>(reader_.text(*combine)).has_value();
   if (!known && reader_.layer() != Layer::kOlder) {
     const Error error{.code = Code::kValidation, .message = std::move(refusal)};

@@ -11,7 +11,7 @@ namespace {
 using test::FailsWith;
 using test::IsOk;
 
-// The text with its placeholders replaced by their values, to compare whole.
+// The text with each placeholder replaced by its name or value.
 std::string resolved(std::string text, const std::optional<Names>& names,
                      const std::optional<Values>& values) {
   const auto replace = [&text](const std::string& placeholder, const std::string& by) {

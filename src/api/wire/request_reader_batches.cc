@@ -44,7 +44,7 @@ WriteRequest read_write(Reader& reader, Json json) {
   return request;
 }
 
-// A name and an ARN of one table would be two entries of the same one.
+// Rejects an ARN of a table that already has an entry.
 template <class Tables>
 auto* add_table(Reader& reader, Tables& tables, std::string_view name) {
   const auto [at, added] = tables.try_emplace(Reader::table_name_of(name));
@@ -59,7 +59,7 @@ constexpr Member<BatchGetItemRequest> kBatchGetItem[] = {
     {"ReturnConsumedCapacity", set_enum<&BatchGetItemRequest::return_capacity>},
 };
 
-// An unknown enumeration value comes before the names of tables.
+// Unknown enumeration values are reported before invalid table names.
 constexpr Member<BatchWriteItemRequest> kBatchWriteItem[] = {
     {"ReturnConsumedCapacity", set_enum<&BatchWriteItemRequest::return_capacity>},
     {"ReturnItemCollectionMetrics", set_enum<&BatchWriteItemRequest::return_metrics>},

@@ -12,7 +12,7 @@ struct GetDraft : GetItemRequest, LegacyParameters {};
 struct UpdateDraft : UpdateItemRequest, LegacyParameters {};
 struct DeleteDraft : DeleteItemRequest, LegacyParameters {};
 
-// The current layer does not name this member; UpdateItem reports it alone.
+// The current layer's message does not name this member. UpdateItem reports only this message.
 template <class Draft>
 void set_return_values(Reader& reader, Json json, Draft& out) {
   const std::string current = fmt::format(messages::kEnumSetAlone, messages::kReturnValuesSet);
@@ -24,7 +24,7 @@ void set_return_values(Reader& reader, Json json, Draft& out) {
   }
 }
 
-// Members stand in the order in which the service reports them.
+// Members are in the order in which DynamoDB reports them.
 constexpr Member<PutDraft> kPutItem[] = {
     {"ReturnConsumedCapacity", set_enum<&PutDraft::return_capacity>},
     {"TableName", set_table<&PutDraft::table>, true},

@@ -9,7 +9,7 @@ namespace {
 struct QueryDraft : QueryRequest, LegacyParameters {};
 struct ScanDraft : ScanRequest, LegacyParameters {};
 
-// The filter's expression has the name of the legacy parameter's draft, hence the qualification.
+// `filter` is qualified because QueryRequest and LegacyParameters both have this member.
 constexpr Member<QueryDraft> kQuery[] = {
     {"TableName", set_table<&QueryDraft::table>, true},
     {"IndexName", set_text<&QueryDraft::index>},
@@ -63,7 +63,7 @@ void translate_range(Request& request, const LegacyParameters& legacy, std::stri
   }
 }
 
-// What legacy parameters become has placeholders too, so that this would be overlooked later.
+// Translating legacy parameters adds placeholders. Later checks would then find no empty map.
 void refuse_empty_placeholders(Reader& reader, const QueryRequest& request) {
   const Reader::At at(reader, Stage::kExpressions);
   if (request.names && request.names->empty()) {

@@ -7,7 +7,7 @@
 namespace stator::wire {
 namespace {
 
-// A request to make indexes. A projection without a type is refused after the schemas.
+// A request that can create indexes. See refuse_untyped_projections().
 template <class Request>
 struct IndexesDraft : Request {
   bool lacks_projection_type = false;
@@ -112,7 +112,7 @@ void set_vector_indexes(Reader& reader, Json json, IndexesDraft<CreateTableReque
   out.vector_indexes = std::move(indexes);
 }
 
-// Whatever else is wrong with the request is reported first.
+// All other errors of the request are reported first.
 template <class Request>
 void refuse_untyped_projections(Reader& reader, const IndexesDraft<Request>& draft) {
   if (!draft.lacks_projection_type || !reader.sound()) return;

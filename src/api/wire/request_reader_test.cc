@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bodies that no service accepts, and some that only look odd.
+// Tests request bodies that are rejected, and unusual ones that are accepted.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -53,7 +53,8 @@ constexpr Member<ElementDraft> kElement[] = {
     {"Update", set_action<TransactAction::kUpdate>},
 };
 
-// The first action with an invalid value: errors of earlier actions are reported first.
+// With the first action that has an invalid value, and its error message. Errors of earlier actions
+// are reported first.
 struct TransactWriteDraft : TransactWriteItemsRequest {
   std::string fault;
   std::size_t faulty = 0;
@@ -101,7 +102,7 @@ void set_gets(Reader& reader, Json json, TransactGetItemsRequest& out) {
   });
 }
 
-// The token's error is the first.
+// An invalid token is reported first.
 constexpr Member<TransactWriteDraft> kTransactWriteItems[] = {
     {"ClientRequestToken", set_text<&TransactWriteDraft::client_request_token>},
     {"ReturnConsumedCapacity", set_enum<&TransactWriteDraft::return_capacity>},

@@ -11,7 +11,7 @@ namespace stator::wire {
 namespace {
 
 struct SearchDraft : SearchVectorsRequest {
-  // In the order in which the service misses them.
+  // Whether each member of kRequired is present. DynamoDB reports the first missing one.
   std::array<bool, 4> has = {};
 };
 constexpr std::array<std::string_view, 4> kRequired = {"TableName", "IndexName", "SearchVector",

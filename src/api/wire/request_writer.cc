@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests, as JSON. Parameters at their defaults are left out.
+// Writes requests as JSON. Parameters with default values are omitted.
 #include "api/wire/shapes_writer.h"
 #include "api/wire/wire.h"
 #include "fmt/format.h"
@@ -143,7 +143,7 @@ void write_replica_updates(JsonWriter& json, const std::vector<std::string>& reg
   json.end_array();
 }
 
-// A name that was not given is left out, as SDKs do.
+// Omits an empty name, as SDKs do.
 void write_table(JsonWriter& json, const std::string& table) {
   if (!table.empty()) write_text(json, "TableName", table);
 }
@@ -385,7 +385,7 @@ std::string to_json(const SearchVectorsRequest& request) {
   json.begin_array();
   for (const float component : request.vector) {
     json.begin_object();
-    write_text(json, "N", fmt::format("{}", component));  // the shortest that is this float
+    write_text(json, "N", fmt::format("{}", component));  // the shortest decimal of this float
     json.end_object();
   }
   json.end_array();

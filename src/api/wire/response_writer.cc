@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers about items, as JSON.
+// Writes responses about items as JSON.
 #include "api/wire/shapes_writer.h"
 #include "api/wire/wire.h"
 
@@ -119,8 +119,8 @@ void write_items(JsonWriter& json, const EncodedItems& items) {
   json.end_array();
 }
 
-// Adds up the room that the text of encoded items needs, so that a large buffer need not grow: JSON
-// takes more than the binary form, and six bytes for a control character.
+// Estimates the JSON size of encoded items, so that a large buffer need not grow. JSON takes more
+// space than the binary form, and six bytes for each control character.
 class TextSize {
  public:
   void add(std::string_view encoded) {
@@ -135,7 +135,7 @@ class TextSize {
 
  private:
   static constexpr std::size_t kLargeBytes = 4UL << 20;
-  static constexpr std::size_t kEscapeBytes = 5;  // more than the character
+  static constexpr std::size_t kEscapeBytes = 5;  // in addition to the character
   std::size_t bytes_ = kEnvelopeBytes;
 };
 

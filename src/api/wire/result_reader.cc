@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers about items, from JSON. A service that sends something else is no service to rely on:
-// what cannot be read is kInternalServerError.
+// Reads responses about items from JSON.
 #include "api/wire/result_reader.h"
 #include "api/wire/batch_shapes.h"
 #include "api/wire/wire.h"
@@ -207,7 +206,7 @@ Code code_of(std::string_view type, int status) {
     const auto code = static_cast<Code>(i);
     if (type == code_name(code)) return code;
   }
-  // Undocumented names that the service uses too.
+  // Undocumented names that DynamoDB also uses.
   if (type == "InternalFailure" || type == "InternalServerErrorException") {
     return Code::kInternalServerError;
   }

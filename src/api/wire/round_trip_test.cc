@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one side writes, the other reads: requests, answers, errors.
+// Tests that each side reads what the other one writes: requests, responses, errors.
 #include <gtest/gtest.h>
 
 #include "api/json/item_json.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers of DynamoDB Streams, to and from JSON.
+// Writes and reads responses of DynamoDB Streams as JSON.
 #include "api/wire/result_reader.h"
 #include "api/wire/shapes_writer.h"
 #include "api/wire/table_shapes.h"
@@ -11,7 +11,7 @@ namespace {
 constexpr std::string_view kEventVersion = "1.1";
 constexpr std::string_view kEventSource = "aws:dynamodb";
 
-// ---- Out
+// ---- Writing
 
 void write_shard(JsonWriter& json, const Shard& shard) {
   json.begin_object();
@@ -58,7 +58,7 @@ void write_record(JsonWriter& json, const StreamRecordResponse& record) {
   json.end_object();
 }
 
-// ---- In
+// ---- Reading
 
 constexpr Member<StreamSummary> kSummary[] = {
     {"StreamArn", set_text<&StreamSummary::arn>},

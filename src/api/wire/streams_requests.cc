@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of DynamoDB Streams, from and to JSON.
+// Reads and writes requests of DynamoDB Streams as JSON.
 #include "api/wire/request_reader.h"
 #include "api/wire/shapes_writer.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers about tables, as JSON.
+// Writes responses about tables as JSON.
 #include "api/wire/shapes_writer.h"
 #include "api/wire/wire.h"
 
@@ -80,7 +80,7 @@ void write_vector_indexes(JsonWriter& json, const std::vector<VectorIndexDescrip
   json.end_array();
 }
 
-// Absent for a table that has been provisioned all its life.
+// Writes nothing for a table that was never on demand.
 void write_billing_mode(JsonWriter& json, const TableDescription& table) {
   if (table.billing_mode != BillingMode::kPayPerRequest && !table.on_demand_since_ms) return;
   json.key("BillingModeSummary");
@@ -121,7 +121,7 @@ void write_restore(JsonWriter& json, const std::optional<RestoreSummary>& restor
   json.end_object();
 }
 
-// What a deleted table no longer has is left out.
+// Omits empty members: a deleted table has no schema, indexes or creation time.
 void write_table(JsonWriter& json, const TableDescription& table) {
   json.begin_object();
   if (!table.attributes.empty()) write_attribute_definitions(json, table.attributes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Answers about tables, from JSON.
+// Reads responses about tables from JSON.
 #include "api/wire/result_reader.h"
 #include "api/wire/table_shapes.h"
 #include "api/wire/wire.h"
@@ -66,7 +66,7 @@ void set_throughput(Reader& reader, Json json, IndexDescription& out) {
   reader.members(json, kThroughputChanges, out.throughput_changes);
 }
 
-// A description holds its definition's members side by side with its own.
+// In JSON, an index description contains the members of the index's definition.
 template <auto member>
 void set_name(Reader& reader, Json json, IndexDescription& out) {
   out.definition.*member = reader.text(json);

@@ -49,7 +49,7 @@ Item details_of(const JobEngine& engine, const Backup& backup) {
   return details;
 }
 
-// Those members of a description that tell of the table's indexes as a backup does.
+// The members of an index description that a backup's description includes.
 List indexes_of(const Item& table, std::string_view member) {
   List indexes;
   for (const AttributeValue& index : list_of(table, member)) {

@@ -28,7 +28,7 @@ Item bulk_summary(const JobEngine& engine, const Job& job) {
   return summary;
 }
 
-// Bytes of indexes by their names, as the API has them; adds them to the total.
+// Returns the bytes per index as the API lists them, and adds them to `total`.
 Item index_usage(const Item& bytes_of, const char* member, int64_t& total) {
   Item usage;
   for (const auto& [index, bytes] : bytes_of) {
@@ -48,7 +48,7 @@ Item usage_of(const Item& record) {
     }
   }
   if (record.contains("VectorIndexBytes")) {
-    int64_t vector_bytes = 0;  // counted apart
+    int64_t vector_bytes = 0;  // the API's total excludes them
     usage.emplace("VectorIndexes", index_usage(map_of(record, "VectorIndexBytes"),
                                                "BulkPutVectorBytes", vector_bytes));
   }
@@ -77,7 +77,7 @@ Item bulk_description(const JobEngine& engine, const Job& job) {
   return Item{{"BulkOperationDescription", std::move(described)}};
 }
 
-// The request with the defaults that the service includes in descriptions.
+// The request with the defaults that DynamoDB includes in descriptions.
 Item completed_bulk(const JobEngine& engine, Item request) {
   Item input = map_of(request, "InputS3Configuration");
   input.emplace("S3BucketOwner", engine.options.account);
@@ -102,7 +102,7 @@ Result<void> check_output(const Item& request) {
   return {};
 }
 
-// kResourceInUse while an index is being created.
+// Errors: kResourceInUse while an index is being created.
 Result<void> check_indexes(const Table& table) {
   const TableDefinition& definition = table.definition();
   for (const Index& index : table.indexes()) {
@@ -153,7 +153,7 @@ Result<Item> start_bulk(JobEngine& engine, const Item& asked) {
                          {"Request", completed_bulk(engine, asked)},
                          {"Status", "IN_PROGRESS"},
                          {"StartedMs", now_ms}}};
-  // In the order of all changes of the catalog.
+  // Runs in the order of all catalog changes.
   const auto may_begin = [&]() -> Result<void> {
     STATOR_RETURN_IF_ERROR(is_first());
     const TablePtr* now = engine.catalog->snapshot()->find(table->name());
@@ -191,7 +191,7 @@ Result<Item> list_bulk(JobEngine& engine, const Item& request) {
       [&](const Job& job) { return bulk_summary(engine, job); });
 }
 
-// The job sees the status with its next commit.
+// The job reads the new status when it next commits.
 Result<Item> cancel_bulk(JobEngine& engine, const Item& request) {
   STATOR_ASSIGN_OR_RETURN(const Job job, find_bulk(engine, request));
   const auto cancel = [&](Item& record) -> Result<void> {

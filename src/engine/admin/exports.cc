@@ -72,7 +72,7 @@ Result<void> check_combinations(const Item& request) {
   return {};
 }
 
-// kValidation, kAccessDenied, kTableNotFound.
+// Errors: kValidation, kAccessDenied, kTableNotFound.
 Result<TablePtr> exported_table(const JobEngine& engine, const std::string& arn) {
   if (!arn.starts_with("arn:")) return fail(Code::kValidation, messages::kTableArnIsNone);
   const auto parts = parse_table_arn(engine, arn);
@@ -85,7 +85,7 @@ Result<TablePtr> exported_table(const JobEngine& engine, const std::string& arn)
   return *table;
 }
 
-// The request with the defaults that the service includes in descriptions.
+// The request with the defaults that DynamoDB includes in descriptions.
 Item completed(Item request, int64_t now_ms) {
   request.emplace("S3SseAlgorithm", "AES256");
   request.emplace("ExportFormat", "DYNAMODB_JSON");
@@ -100,7 +100,7 @@ Item completed(Item request, int64_t now_ms) {
   return request;
 }
 
-// The time of the first change or state that is exported.
+// The time of the earliest change or state to export.
 int64_t oldest_ms(const Item& request) {
   if (!is_incremental(request)) return integer_of(request, "ExportTime");
   return integer_of(map_of(request, "IncrementalExportSpecification"), "ExportFromTime");
@@ -134,7 +134,7 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
   const Item& increment = map_of(request, "IncrementalExportSpecification");
   const int64_t from_ms = integer_of(increment, "ExportFromTime");
   const int64_t to_ms = integer_of(increment, "ExportToTime");
-  // What clients know of the beginning is its second.
+  // Clients see the earliest time in whole seconds, rounded down.
   constexpr int64_t kSecondMs = 1000;
   if (from_ms < earliest_ms / kSecondMs * kSecondMs) return too_early(request);
   if (to_ms > now_ms) return invalid(messages::increment_too_late(time_text(to_ms)));
@@ -143,8 +143,8 @@ Result<void> check_times(const Item& request, const TableDefinition& table, int6
   return {};
 }
 
-// Where the job finds the commit versions of the export's times; the end of the log is the latest
-// of them.
+// Sets the limits within which the job finds the commit versions of the export's times. The end of
+// the log is the latest possible one.
 Result<void> set_commit_versions(const JobEngine& engine, const Item& asked, Item& record) {
   STATOR_ASSIGN_OR_RETURN(const uint64_t end, log_end(*engine.store));
   const bool latest = !is_incremental(asked) && !asked.contains("ExportTime");
@@ -204,7 +204,7 @@ Result<Item> describe_export(JobEngine& engine, const Item& request) {
   return description_of(engine, job);
 }
 
-// Of a table: those of the one that has the name now.
+// With a table ARN, lists the exports of the table that has this name now.
 Result<Item> list_exports(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "TableArn");
   STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());

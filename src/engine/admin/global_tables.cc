@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Global tables of version 2017.11.29. There is one region, so a global table has one replica, in
-// the member "GlobalTable" of its table's settings; no table is to be found in any other region.
+// Global tables of version 2017.11.29. There is one region, so a global table has one replica. It
+// is stored in the member "GlobalTable" of its table's settings. Other regions have no tables.
 #include <algorithm>
 #include <map>
 
@@ -89,7 +89,7 @@ Result<Item> list_global_tables(JobEngine& engine, const Item& request) {
   return Item{{"GlobalTables", std::move(found)}};
 }
 
-// The replica of this region may go; any other is not there.
+// Only the replica of this region exists, so only it can be deleted.
 Result<Item> update_global_table(JobEngine& engine, const Item& request) {
   const std::string name = text_of(request, "GlobalTableName");
   STATOR_ASSIGN_OR_RETURN(const GlobalTable global, find_global(engine, name));
@@ -149,7 +149,7 @@ Result<Item> describe_global_table_settings(JobEngine& engine, const Item& reque
   return replica_settings(engine, *global.table);
 }
 
-// Nothing here scales by itself.
+// Stator does not scale throughput automatically.
 bool asks_auto_scaling(const Item& document) {
   const auto in_list = [](const List& list) {
     return std::ranges::any_of(
@@ -162,7 +162,7 @@ bool asks_auto_scaling(const Item& document) {
   });
 }
 
-// What is asked for, as the one replica's table is to be changed.
+// The requested settings, as an UpdateTable request for the table of the only replica.
 class SettingsUpdate {
  public:
   explicit SettingsUpdate(const Table& table)

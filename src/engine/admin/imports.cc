@@ -42,7 +42,7 @@ Item import_description(const JobEngine& engine, const Job& job) {
   return Item{{"ImportTableDescription", std::move(described)}};
 }
 
-// The request with the defaults that the service includes in descriptions.
+// The request with the defaults that DynamoDB includes in descriptions.
 Item completed(const JobEngine& engine, Item request) {
   Item source = map_of(request, "S3BucketSource");
   source.emplace("S3BucketOwner", engine.options.account);
@@ -51,7 +51,7 @@ Item completed(const JobEngine& engine, Item request) {
   return request;
 }
 
-// What keeps it from beginning, as the service would find out by and by.
+// Returns the reason the import cannot begin. DynamoDB reports it in the import's description.
 std::optional<JobFailure> find_failure(const JobEngine& engine, const Item& request) {
   const Item& source = map_of(request, "S3BucketSource");
   if (!transfer::Bucket::open(engine.options.buckets, text_of(source, "S3Bucket"))) {
@@ -65,7 +65,7 @@ Failure table_exists(std::string_view name) {
   return fail(Code::kResourceInUse, messages::table_exists(name));
 }
 
-// The table's definition; kValidation as CreateTable.
+// Returns the table's definition. Errors: kValidation, as for CreateTable.
 Result<TableDefinition> definition_of(const JobEngine& engine, const Item& parameters) {
   TableDefinition definition{.settings = {}, .id = random_uuid(), .created_ms = engine.now_ms()};
   STATOR_ASSIGN_OR_RETURN(definition.settings, wire::read_request<CreateTableRequest>(

@@ -22,7 +22,7 @@ struct Resource {
 Result<Resource> resource_of(const JobEngine& engine, const std::string& arn) {
   auto parsed = parse_table_arn(engine, arn);
   if (!parsed) {
-    // What tags answer for other regions has a text of its own here.
+    // PutResourcePolicy has its own text for an ARN of another region.
     const bool elsewhere = parsed.error().message == messages::invalid_table_arn(arn);
     if (elsewhere) return fail(Code::kValidation, messages::invalid_policy_arn(arn));
     return failure_of(std::move(parsed));
@@ -37,8 +37,8 @@ Result<Resource> resource_of(const JobEngine& engine, const std::string& arn) {
   return Resource{.table = *table, .member = "Policy" + parts.rest};
 }
 
-// That which the table was created with is in its definition, until the settings know better: an
-// empty one there is one that was deleted.
+// A policy from CreateTable is in the table's definition. The settings take precedence; an empty
+// policy there means that the policy was deleted.
 Item policy_of(const Resource& resource, const Item& settings) {
   if (settings.contains(resource.member)) return map_of(settings, resource.member);
   const TableDefinition& definition = resource.table->definition();

@@ -16,7 +16,7 @@ constexpr int64_t kSecondMs = 1000;
 constexpr int64_t kDayMs = 24LL * 3600 * kSecondMs;
 constexpr int64_t kDefaultDays = 35;
 
-// kTableNotFound; kContinuousBackupsUnavailable for a table that is being restored.
+// Errors: kTableNotFound; kContinuousBackupsUnavailable for a table that is being restored.
 Result<TablePtr> find_backed_up(const JobEngine& engine, std::string_view name) {
   STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   if (snapshot->restoring.contains(name)) {
@@ -25,8 +25,8 @@ Result<TablePtr> find_backed_up(const JobEngine& engine, std::string_view name) 
   return find_table_named(engine, name);
 }
 
-// In whole seconds, as clients see it. If the clock was set back to before the beginning, or
-// both share a second, both are the beginning.
+// In whole seconds, as clients see them. If the current time is not after the earliest time, or is
+// in the same second, both times are equal.
 struct RestorableTimes {
   int64_t earliest_ms = 0;
   int64_t latest_ms = 0;
@@ -68,7 +68,7 @@ Result<Item> update_continuous_backups(JobEngine& engine, const Item& request) {
   auto versions =
       engine.catalog->update(name, now_ms, [&](TableDefinition& definition) -> Result<void> {
         const bool was_enabled = definition.recovery_ms > 0;
-        // What a shorter period has let go does not come back with a longer one.
+        // A longer period does not restore history that a shorter period has discarded.
         definition.recovery_since_ms =
             was_enabled ? earliest_restorable_ms(definition, now_ms) : now_ms;
         definition.recovery_ms = enabled ? days * kDayMs : 0;
@@ -79,7 +79,7 @@ Result<Item> update_continuous_backups(JobEngine& engine, const Item& request) {
   return fail(Code::kTableNotFound, messages::no_such_table(name));
 }
 
-// The source's name. kValidation, kAccessDenied.
+// Returns the source's name. Errors: kValidation, kAccessDenied.
 Result<std::string> source_of(const Item& request) {
   const bool has_arn = request.contains("SourceTableArn");
   const bool has_name = request.contains("SourceTableName");
@@ -104,7 +104,7 @@ Failure invalid_time(int64_t time_ms, const TableDefinition& source, int64_t now
                                              time_text(latest_ms)));
 }
 
-// kInvalidRestoreTime.
+// Errors: kInvalidRestoreTime.
 Result<int64_t> time_of(const Item& request, const TableDefinition& source, int64_t now_ms) {
   if (boolean_of(request, "UseLatestRestorableTime")) return now_ms;
   const int64_t time_ms = integer_of(request, "RestoreDateTime");
@@ -132,7 +132,7 @@ Result<Item> restore_table_to_point_in_time(JobEngine& engine, const Item& reque
   if (boolean_of(request, "UseLatestRestorableTime")) {
     record["Stamp"] = static_cast<int64_t>(limit);
   } else {
-    // The job finds the commit version of the time; until then the whole log stays.
+    // The job finds the commit version of the time. Until then, the whole log is pinned.
     record["Stamp"] = 0;
     record["StampLimit"] = static_cast<int64_t>(limit);
     record["TimeMs"] = time_ms;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DescribeLimits, DescribeEndpoints: what holds for the whole service.
+// DescribeLimits, DescribeEndpoints.
 #include "engine/admin/support.h"
 
 namespace stator::admin {

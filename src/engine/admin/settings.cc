@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that other services of AWS act on: contributor insights are kept and described; streams
-// of Kinesis and auto scaling are not there to be used, and the answers say so.
+// Settings that other AWS services act on. Contributor insights are stored and described only.
+// Kinesis streams and auto scaling are unavailable, and responses say so.
 #include <algorithm>
 
 #include "engine/admin/support.h"
@@ -9,7 +9,7 @@
 namespace stator::admin {
 namespace {
 
-// ---- Contributor insights: by table and by index, in the member "Insights" of the settings.
+// ---- Contributor insights: per table and per index, in the member "Insights" of the settings.
 
 constexpr std::string_view kOfTable = "table";
 constexpr std::string_view kOfIndex = "index/";
@@ -71,8 +71,8 @@ Result<Item> describe_contributor_insights(JobEngine& engine, const Item& reques
   return answer;
 }
 
-// One summary for each table and index whose insights were ever set; a page's token is the place of
-// its last one: the table's name, and the key behind a slash, which no table's name has.
+// Returns one summary for each table and index whose insights were ever set. A page's token is the
+// position of its last summary: the table's name, a slash and the key. Table names have no slash.
 Result<Item> list_contributor_insights(JobEngine& engine, const Item& request) {
   const int64_t given = integer_of(request, "MaxResults");
   const std::size_t most = given > 0 ? static_cast<std::size_t>(given) : 100;
@@ -105,7 +105,7 @@ Result<Item> list_contributor_insights(JobEngine& engine, const Item& request) {
   return Item{{"ContributorInsightsSummaries", std::move(summaries)}};
 }
 
-// ---- Streams of Kinesis: there are none on this machine.
+// ---- Kinesis streams: unavailable
 
 Result<Item> describe_destinations(JobEngine& engine, const Item& request) {
   STATOR_ASSIGN_OR_RETURN(const TablePtr table,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TagResource, UntagResource, ListTagsOfResource. The tags that a table was created with are in its
-// definition; the first change copies them to its settings, which count from then on.
+// TagResource, UntagResource, ListTagsOfResource. Tags from CreateTable are in the table's
+// definition. The first change copies them to its settings, which take precedence from then on.
 #include <algorithm>
 
 #include "base/ascii.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kTagsMax = 50;
 
-// Tags are of tables alone, not of their indexes or streams.
+// Only tables have tags; indexes and streams do not.
 Result<TablePtr> tagged_table(const JobEngine& engine, const std::string& arn) {
   STATOR_ASSIGN_OR_RETURN(const ArnParts parts, parse_table_arn(engine, arn));
   if (parts.rest.starts_with("/index/")) {
@@ -110,7 +110,7 @@ Result<Item> untag_resource(JobEngine& engine, const Item& request) {
 Result<Item> list_tags_of_resource(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   STATOR_ASSIGN_OR_RETURN(const TablePtr table, tagged_table(engine, arn));
-  // All tags fit in one page, so no token is ever given out.
+  // All tags fit in one page, so no valid token exists.
   if (request.contains("NextToken")) return fail(Code::kValidation, messages::kInvalidNextToken);
   STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, *table));
   return Item{{"Tags", tags_of(*table, settings)}};

@@ -9,7 +9,7 @@ void InFlightOperations::enter() {
 }
 
 void InFlightOperations::leave() {
-  // Notified under the lock: the waiter may destroy this as soon as it gets the lock.
+  // Notified under the lock: the waiter can destroy this object as soon as it gets the lock.
   const std::lock_guard lock(mutex_);
   if (--inside_ == 0) empty_.notify_all();
 }

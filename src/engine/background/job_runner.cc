@@ -106,7 +106,7 @@ void JobRunner::stop() {
     wake_.notify_all();
   }
   for (std::thread& thread : threads) thread.join();
-  Entries dropped;  // destroyed outside the lock: what a job releases can call add()
+  Entries dropped;  // destroyed outside the lock: destructors of jobs can call add()
   const std::lock_guard lock(mutex_);
   dropped.swap(entries_);
 }

@@ -109,7 +109,7 @@ class JobRunner {
   void run();
   Entries::iterator next_ready(Time now);
   void wait(std::unique_lock<std::mutex>& lock, Time now);
-  // True: the job has ended.
+  // Returns true if the job has ended.
   bool settle(Entry& entry, Result<JobState> result, std::vector<Line>& lines);
   static Result<JobState> take_step(Entry& entry);
 

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-// A job made of a function, which says on its end whether it was abandoned.
+// A job that calls a function for each step. It records whether it ended or was abandoned.
 class Scripted : public Job {
  public:
   using Step = std::function<Result<JobState>(int step)>;
@@ -60,7 +60,7 @@ class JobsTest : public ::testing::Test {
     ends.ended.acquire();
   }
 
-  // Waits for what a thread of the jobs brings about.
+  // Waits for a condition that job threads make true.
   template <class Condition>
   static void wait_until(Condition condition) {
     while (!condition()) std::this_thread::yield();
@@ -129,7 +129,7 @@ TEST_F(JobsTest, PauseAfterAFailureWithoutHinderingOthers) {
       "copy", [](int step) { return step == 0 ? throttled() : Result<JobState>(JobState::kDone); },
       ends);
   wait_for_failures(1);
-  wait_until([&] { return ends.rests == 1; });  // it holds no snapshot through a long pause
+  wait_until([&] { return ends.rests == 1; });  // so it holds no snapshot during a long pause
   let_others_run();
   EXPECT_EQ(ends.steps, 1);
   ASSERT_TRUE(jobs_.failure("copy"));

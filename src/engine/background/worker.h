@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worker: runs jobs on one or more threads (default: one). Each thread starts when it is needed.
 //
-// Thread safety: any thread; stop() not from a job.
+// Thread safety: any thread; stop() must not be called from a job.
 #pragma once
 
 #include <condition_variable>

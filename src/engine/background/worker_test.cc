@@ -15,7 +15,7 @@ namespace stator {
 namespace {
 
 TEST(Worker, RunsJobsInOrderOnOneThread) {
-  std::vector<int> done;  // by one thread, as a race would show
+  std::vector<int> done;  // not locked: a second thread would cause a data race
   std::promise<void> last;
   Worker worker;
   for (int i = 0; i < 100; ++i) {
@@ -30,7 +30,7 @@ TEST(Worker, RunsJobsInOrderOnOneThread) {
   EXPECT_EQ(done.size(), 100U);
 }
 
-// With fewer threads, it hangs.
+// With fewer threads, the test hangs.
 TEST(Worker, RunsAsManyJobsAtOnceAsItHasThreads) {
   constexpr int kThreads = 3;
   std::barrier meeting(kThreads);  // each job waits for the two others

@@ -15,7 +15,7 @@
 namespace stator {
 namespace {
 
-// The spaces that one version of a table has and another has not.
+// The spaces of `before` that `after` does not have.
 std::vector<SpaceId> lost_spaces(const TableDefinition& before, const TableDefinition& after) {
   std::vector<SpaceId> lost = before.all_spaces();
   const std::vector<SpaceId> kept = after.all_spaces();
@@ -31,7 +31,7 @@ std::string erasure_of(SpaceId space) {
   return "erasure of space " + std::to_string(space);
 }
 
-// Of a table that memory knows. The catalog's version says that the row is there.
+// `row` is the row of a table in memory. The catalog's version implies that the row exists.
 Result<TableDefinition> definition_in(const std::optional<std::string>& row) {
   if (!row) return fail(Code::kCorruption, "a table has no row in the catalog");
   return decode_table(*row);
@@ -88,7 +88,7 @@ Result<Catalog::Written> Catalog::insert(const CreateTableRequest& settings, int
                             plan_log(nullptr, definition, {}, new_space, now_ms, batch));
     STATOR_RETURN_IF_ERROR(spaces.save(batch));
 
-    // Before it is kept: a definition that cannot be used must never be read back.
+    // Checked before it is stored: every stored definition must be usable.
     auto usable = Table::make(definition, secret_);
     if (!usable) return fail(Code::kValidation, std::move(usable).error().message);
 
@@ -124,12 +124,12 @@ Result<TableVersions> Catalog::update_once(std::string_view name, int64_t now_ms
   counters_begun(*versions.after, new_spaces);
   next.tables.find(versions.after->name())->second = versions.after;
   publish_change(std::move(next));
-  // The store refuses writes by the definition before.
+  // From here on, the store rejects writes that use the previous definition.
   for (const SpaceId space : new_spaces) fill(versions.after->name(), space);
   return versions;
 }
 
-// Writes what `change` makes of the table's definition.
+// Applies `change` to the table's definition, and writes the result.
 Result<Catalog::Written> Catalog::replace(const Table& table, int64_t now_ms, Change change,
                                           JobLease* lease) const {
   const uint64_t version = snapshot()->version;
@@ -212,7 +212,7 @@ Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backu
   std::vector<std::string> keys = {key};
   const auto log = log_of(table);
   if (log) keys.push_back(catalog_row_key(CatalogRow::kLog, *log));
-  keys.push_back(version_key(table.definition().space));  // which changes of settings read
+  keys.push_back(version_key(table.definition().space));  // changes of settings read it
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<Erased> {
     STATOR_ASSIGN_OR_RETURN(TableDefinition definition, definition_in(rows[0]));
     if (definition.settings.deletion_protection.value_or(false)) {
@@ -272,7 +272,7 @@ void Catalog::erase_dropped() {
 
 Result<void> Catalog::erase_rows(SpaceId space) const {
   STATOR_ASSIGN_OR_RETURN(const bool pinned, is_pinned(space));
-  if (pinned) return {};  // the end of the job that reads it erases it
+  if (pinned) return {};  // the job that reads the space erases it when it ends
   STATOR_RETURN_IF_ERROR(store_.drop_range(space_range(space)));
   Batch batch;
   batch.erase(catalog_row_key(CatalogRow::kDropped, space));

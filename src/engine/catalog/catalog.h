@@ -130,7 +130,7 @@ class Catalog {
   static constexpr auto kNoCheck = [] { return Result<void>(); };
 
   // catalog_pins.cc: a record that names history (history_of()) pins it. While it is pinned, the
-  // rows of the space remain even if their table is dropped, the log remains from the commit
+  // rows of the space remain even if their table is dropped. The log remains from the commit
   // version on, and the table continues to record changes.
   // Writes the record of a new job, if `check` permits it. Errors: also kTrimmedDataAccess if the
   // log no longer has the named history; kThrottling if the source has changed.
@@ -258,7 +258,7 @@ class Catalog {
   Hash128 secret_ = {};
   std::shared_ptr<const SchemaRow> version_row_;
   std::mutex changes_;          // held while this process changes or loads the catalog
-  std::mutex saving_counters_;  // two savings at once would add the same counts twice
+  std::mutex saving_counters_;  // concurrent savings would add the same counts twice
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that records there
   std::set<SpaceId> dropped_;  // at the last erase_dropped(); guarded by changes_
   AtomicSnapshot<CatalogSnapshot> snapshot_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A definition is kept as an item in binary form, so that one checked decoder serves all.
-// Enumerators are kept as the numbers of stored_codes.h. A new member needs a new kCatalogFormat:
-// readers refuse members that they do not know.
+// A definition is stored as an item in binary form, so that one checked decoder reads all of them.
+// Enumerators are stored as the numbers in stored_codes.h. A new member needs a new kCatalogFormat,
+// because readers reject unknown members.
 #include "engine/catalog/catalog_codec.h"
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace stator {
 namespace {
 
 constexpr int kVersion = 1;
-constexpr int kVersionWithBackfill = 2;  // has what readers of the first must not overlook
+constexpr int kVersionWithBackfill = 2;  // has members that readers of version 1 must not ignore
 
 Failure damaged(std::string_view what) {
   return fail(Code::kCorruption,
@@ -23,7 +23,7 @@ Failure unknown_version(int64_t version) {
   return damaged("version " + std::to_string(version) + "; this version of Stator reads 1 and 2");
 }
 
-// ---- Out
+// ---- Encoding
 
 template <class E>
   requires std::is_enum_v<E>
@@ -132,7 +132,7 @@ void put(Map& map, const std::optional<RestoreSummary>& restored) {
   map["Restored"] = std::move(entry);
 }
 
-// What a definition has beside its settings.
+// The members of a definition other than its settings.
 void put_changes(Map& map, const TableDefinition& definition) {
   if (definition.expiry) {
     map["Expiry"] =
@@ -154,7 +154,7 @@ void put_changes(Map& map, const TableDefinition& definition) {
   if (!indexes.empty()) map["IndexThroughputChanges"] = std::move(indexes);
 }
 
-// ---- In. Each reader fails on an absent or wrongly typed member, unless it is optional.
+// ---- Decoding. Each reader fails if a member has the wrong type, or is absent and not optional.
 
 template <class T>
 Result<const T*> member(const Map& map, const char* name) {
@@ -271,7 +271,7 @@ Result<std::optional<RestoreSummary>> restored(const Map& map) {
   return std::optional(std::move(summary));
 }
 
-// What a definition has beside its settings.
+// The members of a definition other than its settings.
 Result<void> read_changes(const Map& map, TableDefinition& definition) {
   if (map.contains("Expiry")) {
     STATOR_ASSIGN_OR_RETURN(const Map* entry, member<Map>(map, "Expiry"));

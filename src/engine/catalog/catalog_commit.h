@@ -22,7 +22,8 @@ inline Result<void> committed(CommitResult result) {
   return Failure(std::move(result.error));
 }
 
-// Commits rows that no concurrent transaction writes. kThrottling if a schema has changed.
+// Commits rows that no concurrent transaction writes. Errors: also kThrottling if a schema has
+// changed.
 inline Result<void> write_or_fail(TransactStore& store, Batch batch, SchemaVersions expected = {}) {
   return committed(write_and_wait(store, std::move(batch), expected));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of items and bytes of the tables' spaces, in the catalog's rows `c`.
+// Item and byte counts of the tables' spaces, in the catalog rows `c`.
 //
 // Several processes add to one row: each adds what it has counted since it last read the row, so
 // none overwrites the counts of another one. A row is written with its space, or by the first
@@ -31,7 +31,7 @@ std::string encode_totals(const Totals& totals) {
   return value;
 }
 
-// Absent for a row that is absent or damaged.
+// Returns no value if the row is absent or damaged.
 std::optional<Totals> decode_totals(const std::optional<std::string>& row) {
   if (!row || row->size() != kTotalsBytes) return std::nullopt;
   const std::string_view value = *row;
@@ -43,11 +43,11 @@ std::optional<Totals> decode_totals(const std::optional<std::string>& row) {
 struct CounterPart {
   Counters* counters = nullptr;
   bool is_complete = false;        // the counters include all rows of the space
-  Counters::Kept kept = {};        // when the transaction began
-  std::optional<Totals> row = {};  // afterwards
+  Counters::Kept kept = {};        // at the start of the transaction
+  std::optional<Totals> row = {};  // after the transaction
 };
 
-// The new value of the row, from its value `row`.
+// Returns the new value of the row. `row` is the current value.
 std::optional<Totals> row_after(const CounterPart& part, const std::optional<Totals>& row) {
   if (!row) return part.is_complete ? std::optional(part.kept.totals) : std::nullopt;
   if (!part.kept.stored) return row;
@@ -73,7 +73,7 @@ void Catalog::load_counters(const Table& table, const std::map<SpaceId, std::str
   if (complete) table.count_state()->is_needed = false;
 }
 
-// Erases the rows before anything can be written, so that after a crash they are absent, not old.
+// Erases the rows before the first write. After a crash they are absent, not stale.
 Result<void> Catalog::take_counters(const std::map<SpaceId, std::string>& rows) {
   if (is_shared_ || rows.empty()) return {};
   Batch batch;
@@ -83,7 +83,7 @@ Result<void> Catalog::take_counters(const std::map<SpaceId, std::string>& rows) 
   return write_or_fail(store_, std::move(batch));
 }
 
-// For new, empty spaces. So every process, also the first one, adds to an existing row.
+// Writes rows of zeros for new spaces. So every process, including the first, adds to a row.
 void Catalog::begin_counters(const std::vector<SpaceId>& spaces, Batch& batch) const {
   if (!is_shared_) return;
   for (const SpaceId space : spaces) {
@@ -115,7 +115,7 @@ void Catalog::save_counters() {
   save_counters(tables);
 }
 
-// Counts that are not saved now are saved by the next call, if there is one.
+// Counts that could not be saved remain in memory for the next call.
 void Catalog::save_counters(std::span<const TablePtr> tables) {
   std::vector<CounterPart> parts;
   std::vector<std::string> keys;

@@ -133,7 +133,7 @@ TEST_F(SharedCounters, EndATablesNeedOfACountWhenTheRowAppears) {
   EXPECT_FALSE(theirs->needs_count());
 }
 
-// A save and a load of the catalog meet the same row for the first time.
+// A save and a load of the catalog read the same row for the first time.
 TEST(SharedCountersOfThreads, TakeOverARowOnce) {
   Counters counters;
   counters.add(0, {.items = 2, .bytes = 20});
@@ -180,7 +180,7 @@ TEST(SharedCountersUnderFaults, LoseAndRepeatNothing) {
   }
   for (std::thread& thread : threads) thread.join();
   const int64_t sum = written[0] + written[1] + written[2];
-  // The first round adds what is left, the second one reads it. A save can fail.
+  // The first round adds the remaining counts, and the second one reads them. A save can fail.
   const auto all_agree = [&] {
     for (const auto& process : processes) (*process)->share_counters();
     return std::ranges::all_of(processes, [&](const auto& process) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is stored: formats that are read, migrated and refused, and the directories of each format.
+// Stored formats: which are read, migrated and rejected, and directories of each format.
 #include <future>
 
 #include "api/admin/document.h"
@@ -28,7 +28,7 @@ class CatalogFormat : public EngineTest {
   ~CatalogFormat() override { engine_.reset(); }
 
   void reopen() { open(std::make_unique<FaultyStore>(faults_, inner_)); }
-  // Opens the store as another process would.
+  // Opens the store as another process does.
   Result<std::unique_ptr<Engine>> try_open() {
     engine_.reset();
     return std::async(std::launch::async,
@@ -65,7 +65,7 @@ class CatalogFormat : public EngineTest {
   std::shared_ptr<TransactStore> inner_ = make_memory_store();
 };
 
-// Another process begins while this one looks for a header.
+// Another process initializes the store while this one looks for a header.
 class RacingStore final : public test::ForwardingStore {
  public:
   explicit RacingStore(std::shared_ptr<TransactStore> inner) : ForwardingStore(std::move(inner)) {}
@@ -144,7 +144,7 @@ TEST_F(CatalogFormat, RefusesUnknownMembersOfADefinition) {
   EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown members"));
 }
 
-// A change of this list needs a new format, see kCatalogFormat.
+// A change of this list requires a new format; see kCatalogFormat.
 TEST(StoredDefinition, HasTheMembersOfItsFormat) {
   const IndexDefinition index{.name = "i",
                               .key_schema = {{"pk", KeyType::kHash}},
@@ -243,7 +243,7 @@ TEST(StoredCodes, AreReadBack) {
   expect_read_back<VectorDistanceFunction>();
 }
 
-// A type of a value is its byte in an item.
+// The code of a value type is its byte in an item.
 TEST(StoredCodes, OfValuesStandForTheSameTypesForever) {
   const std::vector<AttributeType> types = {
       AttributeType::kS,    AttributeType::kN,  AttributeType::kB,  AttributeType::kBool,
@@ -252,7 +252,7 @@ TEST(StoredCodes, OfValuesStandForTheSameTypesForever) {
   for (std::size_t i = 0; i < types.size(); ++i) EXPECT_EQ(static_cast<std::size_t>(types[i]), i);
 }
 
-// ---- Directories that the first version of each format wrote: tests/formats/README.md
+// ---- Directories written by the first version of each format: tests/formats/README.md
 
 constexpr int kFirstFormatOfVectors = 6;
 
@@ -279,7 +279,7 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
                              {.table = table, .index = std::move(index), .select = Select::kCount}))
         .count;
   }
-  // The songs that pages of 3 hold.
+  // The numbers of the songs, in pages of 3.
   std::vector<int64_t> songs(QueryRequest request) {
     request.table = "Music";
     request.limit = 3;
@@ -289,7 +289,7 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
     }
     return songs;
   }
-  // Song i is of artist "a(i mod 2)" and of 1900 + i; the even ones are folk.
+  // Song i has artist "a(i mod 2)" and year 1900 + i; songs with even numbers have genre folk.
   void expect_right_queries() {
     for (const bool forward : {true, false}) {
       std::vector<int64_t> odd = {5, 7, 9, 11, 13, 15};
@@ -307,7 +307,7 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
                   ::testing::UnorderedElementsAre(0, 2, 4, 6, 8, 10, 12, 14, 16, 18));
     }
   }
-  // Place i is at (i, 0.5), in one of three countries, and of kind i mod 2.
+  // Place i is at (i, 0.5), in one of three countries, and has kind i mod 2.
   void expect_vectors() {
     const auto found = must(call_and_wait(*engine_, &Engine::search_vectors,
                                           {.table = "Places",
@@ -321,7 +321,7 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
               (Item{{"pk", "p7"}, {"country", "b"}, {"kind", 1}, {"name", "place 7"}}));
     EXPECT_THAT(found.scores, ElementsAre(3, 3));
   }
-  // Song i expires at 9,000,000,000 + i seconds; the token has expired long before.
+  // Song i expires at 9,000,000,000 + i seconds. The token expired long before.
   void expect_sweeps() {
     clock_.advance(std::chrono::seconds(9'000'000'007 - clock_.unix_ms() / 1000));
     EXPECT_EQ(engine_->sweep_expired(), 8U);

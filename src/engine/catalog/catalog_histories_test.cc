@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random changes of one catalog by several processes at once, on a backend that fails in every way
-// that a store can hide.
+// Random changes of one catalog by concurrent processes, on a backend with all failures that a
+// store can hide.
 //
-// Each change has the catalog's version to itself. So their versions are the one order in which
-// they must have happened: each must have been decided on what the one before it left.
+// Each change creates one version of the catalog, so the versions give the order of the changes.
+// Each change must be based on the result of the previous one.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,19 +22,19 @@ using test::kNowMs;
 using test::SharedCatalog;
 
 constexpr std::size_t kProcesses = 3;
-constexpr int kChanges = 40;  // of each process
+constexpr int kChanges = 40;  // per process
 
 enum class Kind { kCreate, kUpdate, kDrop, kBeginRestore, kFinishRestore, kCancelRestore };
 
 struct Event {
-  uint64_t version = 0;  // of the catalog afterwards
+  uint64_t version = 0;  // of the catalog after the change
   Kind kind = Kind::kCreate;
-  bool done = false;  // false: refused because of what is, or is not, there
+  bool done = false;  // false: rejected because of an existing or missing table
   std::string name;
-  std::string before;  // the definition that the change was decided on
+  std::string before;  // the definition that the change was based on
   std::string after;
-  bool exists = false;  // the table, afterwards
-  // Of the events with one version, the first is the change, and the others saw it.
+  bool exists = false;  // the table, after the change
+  // Of several events with one version, the first is the change, and the others only read it.
   int rank() const {
     if (kind == Kind::kFinishRestore || kind == Kind::kCancelRestore) return 1;
     return done ? 0 : 2;
@@ -53,7 +53,7 @@ class Process {
  private:
   void step() {
     Event event{.kind = static_cast<Kind>(random_() % 6), .name = "T" + pick(3)};
-    // Most tables should live for a while.
+    // Lets most tables live for some time.
     if (event.kind == Kind::kDrop && random_() % 2 == 0) event.kind = Kind::kUpdate;
     Result<void> result = change(event);
     const auto snapshot = catalog_->snapshot();
@@ -208,7 +208,7 @@ class Model {
 
   Definitions tables_;
   Definitions restoring_;
-  std::map<SpaceId, std::string> owners_;  // by all spaces ever: the table's id
+  std::map<SpaceId, std::string> owners_;  // the table's id, by every space ever allocated
 };
 
 TEST(CatalogHistories, HaveOneOrderThatLosesNoChange) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading the catalog: at the start, and again when another process has changed it.
+// Loads the catalog at startup, and again when another process has changed it.
 #include <array>
 #include <utility>
 
@@ -39,8 +39,8 @@ Result<void> Catalog::load() {
   return {};
 }
 
-// Tables of older versions of Stator have no version. With one, a version of 0 means that the table
-// is gone. Returns true if none was without.
+// Adds version rows for tables of older versions of Stator. Then a version of 0 means that the
+// table was dropped. Returns true if every table already had one.
 Result<bool> Catalog::give_versions(const StoredCatalog& stored) {
   std::vector<SpaceId> without;
   for (const auto* tables : {&stored.tables, &stored.restoring}) {
@@ -56,7 +56,7 @@ Result<bool> Catalog::give_versions(const StoredCatalog& stored) {
         }
         return {};
       });
-  // Another process has loaded the catalog too, and gave them.
+  // Another process was loading the catalog too, and added them.
   if (!given && given.error().code != kBehind) return Failure(std::move(given).error());
   return false;
 }
@@ -78,7 +78,7 @@ Result<void> Catalog::refresh() {
 Result<void> Catalog::catch_up() {
   STATOR_ASSIGN_OR_RETURN(const uint64_t version, store_.schema_version(*version_row_));
   if (version == snapshot()->version) return {};
-  // The new rows may still be on their way to the disk. This ends when what it read is durable.
+  // The rows might not be durable yet. This commit succeeds only when the rows that it read are.
   const std::array<std::string, 1> keys = {version_row_->key()};
   const auto nothing = [](GuardedRows, Batch&) { return Result<void>(); };
   STATOR_RETURN_IF_ERROR(commit_change(store_, keys, nothing));

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's part in change logs: what a change of a definition means for the table's log, and
-// what time does to all of them.
+// The catalog's part in change logs: how a change of a definition affects the table's log, and
+// periodic maintenance of all logs.
 //
-// The boundaries are the clock: an epoch begins when the last boundary is kEpochMs old, and one is
-// erased when the boundary that ends it is as old as the log's retention. Records go before the
-// boundaries that frame them, so that what a crash interrupts is found again.
+// Boundaries define the time: an epoch begins when the last boundary is kEpochMs old. It is erased
+// when the boundary that ends it reaches the log's retention. Records are erased before their
+// boundaries, so that an interrupted trim can be resumed.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -34,7 +34,7 @@ void drop_unreadable(LogDefinition& log, int64_t now_ms) {
                 [&](const LoggedStream& stream) { return !stream.is_readable(now_ms); });
 }
 
-// Of a log that memory knows. The catalog's version says that the row is there.
+// `row` is the row of a log in memory. The catalog's version implies that the row exists.
 Result<LogDefinition> log_in(const std::optional<std::string>& row) {
   if (!row) return fail(Code::kCorruption, "a change log has no row in the catalog");
   return decode_log(*row);
@@ -54,7 +54,7 @@ LogPtr CatalogSnapshot::log_of(std::string_view table_id) const {
   return nullptr;
 }
 
-// Streams of tables with one name must have different labels, even if the clock is set back.
+// Streams of tables with the same name must have different labels, even if the clock is set back.
 int64_t Catalog::stream_time(std::string_view table, int64_t now_ms) const {
   int64_t time_ms = now_ms;
   const auto current = snapshot();
@@ -131,7 +131,7 @@ void Catalog::maintain_logs(int64_t now_ms) {
   }
 }
 
-// Where a table went on to record for a job that has ended since.
+// Stops recording that only a job needed, if the job has ended.
 Result<void> Catalog::stop_unwanted_recording(SpaceId space, int64_t now_ms) {
   const auto current = snapshot();
   const auto log = current->logs.find(space);
@@ -155,7 +155,7 @@ Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
     const auto found = current->logs.find(space);
     if (found == current->logs.end()) return {};
     log = found->second;
-    // Behind the check of the catalog's version: it changes with each new boundary.
+    // Read after the check of the catalog's version, which changes with each new boundary.
     STATOR_ASSIGN_OR_RETURN(boundaries, with_view(store_, [&](ReadView& view) {
                               return read_boundaries(view, space);
                             }));
@@ -182,7 +182,7 @@ Result<void> Catalog::begin_epoch(SpaceId log, int64_t now_ms) {
   return {};
 }
 
-// Removes expired streams, and the log if no stream is left and none will follow.
+// Removes expired streams. Removes the log too if no stream is left and none can follow.
 Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   CatalogSnapshot next = *snapshot();
   const auto forgotten = [&](LogDefinition& left) {
@@ -192,7 +192,7 @@ Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   LogDefinition expected = *next.logs.find(log)->second;
   const std::size_t streams = expected.streams.size();
   const bool ends = forgotten(expected);
-  // Somebody may still write there.
+  // A writer can still have the log open.
   if (ends && !recording_[log].expired()) return {};
   if (!ends && expected.streams.size() == streams) return {};
   if (ends) {
@@ -226,15 +226,15 @@ Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   return {};
 }
 
-// First commits how far the log is given up, on the retention and the pins that are stored, then
-// erases. A job that begins later is refused what was given up; one that began before is respected.
-// What an earlier trim left is erased too: its boundaries are still there.
+// First commits the end of the range to give up, from the stored retention and pins, then erases. A
+// later job that needs a version in this range fails; pins of earlier jobs are kept. Also erases
+// what an interrupted trim has left, because its boundaries still exist.
 Result<void> Catalog::trim(SpaceId log, const std::vector<ShardBoundary>& boundaries,
                            int64_t now_ms) const {
   const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kLog, log), pins_key(log)};
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<uint64_t> {
     STATOR_ASSIGN_OR_RETURN(Pins pins, decode_pins(rows[1]));
-    if (!rows[0]) return uint64_t{0};  // another process has forgotten it
+    if (!rows[0]) return uint64_t{0};  // another process has removed the log
     STATOR_ASSIGN_OR_RETURN(const LogDefinition stored, decode_log(*rows[0]));
     const int64_t oldest_ms = now_ms - stored.retention_ms();
     const uint64_t pinned = pins.oldest();
@@ -242,7 +242,7 @@ Result<void> Catalog::trim(SpaceId log, const std::vector<ShardBoundary>& bounda
       return boundary.time_ms > oldest_ms || boundary.commit_version > pinned;
     });
     if (first_wanted == boundaries.begin()) return pins.given_up_before;
-    // The boundary before it begins the epoch that it ends.
+    // The previous boundary begins the epoch that `first_wanted` ends.
     const ShardBoundary& first_kept = *std::prev(first_wanted);
     if (first_kept.commit_version <= pins.given_up_before) return pins.given_up_before;
     pins.given_up_before = first_kept.commit_version;

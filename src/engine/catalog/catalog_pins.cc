@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records that pin history, and what becomes of the spaces when they no longer do.
+// Records that pin history, and what happens to the spaces when the pins are released.
 #include <utility>
 
 #include "engine/catalog/catalog.h"
@@ -18,7 +18,7 @@ Result<bool> Catalog::is_pinned(SpaceId space) const {
   return pins.is_pinned();
 }
 
-// A transaction that finds the catalog at memory's version finds the table recording there.
+// If the stored catalog has the version of this snapshot, the stored table is recording too.
 Result<void> Catalog::check_source(const Table& source) const {
   const auto current = snapshot();
   const TablePtr* table = current->find(source.name());
@@ -37,7 +37,7 @@ Result<void> Catalog::begin_pinned(const std::string& record_key, const Item& re
       batch.put(record_key, encode_item(record));
       return pins.begin(rows, pin.oldest_ms, batch);
     };
-    // The catalog's version orders all jobs that begin.
+    // The catalog's version orders all starts of jobs.
     STATOR_RETURN_IF_ERROR(commit_catalog(store_, next.version, pins.keys(), plan));
     publish_change(std::move(next));
     return {};
@@ -53,7 +53,7 @@ Result<void> Catalog::change_pinned(const std::string& record_key,
   const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<bool> {
     STATOR_ASSIGN_OR_RETURN(Item record, record_in(rows.back()));
     if (record.empty()) return false;  // the job was cancelled
-    // Another job can have the name by now.
+    // Another job can have the name now.
     if (!pins.has_keys_of(history_of(record))) {
       return fail(Code::kThrottling, messages::kTooBusy);
     }
@@ -69,7 +69,7 @@ Result<void> Catalog::change_pinned(const std::string& record_key,
   return {};
 }
 
-// The table may have been dropped while its rows were pinned.
+// The table can have been dropped while its rows were pinned.
 void Catalog::erase_if_dropped(SpaceId space) {
   jobs_.add("release of space " + std::to_string(space), [this, space]() -> Result<void> {
     STATOR_ASSIGN_OR_RETURN(

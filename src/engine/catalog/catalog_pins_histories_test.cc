@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several processes write, pin, move and end pins, and trim one log at random, on a backend that
-// fails in every way that a store can hide. What a job has pinned must be there until it ends.
+// Concurrent processes write, pin, move pins, release pins and trim one log at random. The backend
+// has all failures that a store can hide. Pinned history must exist until its job ends.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ using test::must;
 using test::SharedCatalog;
 
 constexpr std::size_t kJobProcesses = 3;
-constexpr int kSteps = 120;  // of each process
+constexpr int kSteps = 120;  // per process
 constexpr int64_t kKeptMs = 24LL * 60 * 60 * 1000;
 
 std::set<uint64_t> log_records(TransactStore& store, SpaceId log, uint64_t from) {
@@ -41,10 +41,10 @@ std::set<uint64_t> log_records(TransactStore& store, SpaceId log, uint64_t from)
   return found;
 }
 
-// What all processes know.
+// State that all processes share.
 struct History {
   std::mutex mutex = {};
-  std::set<uint64_t> written = {};  // commit versions of records that somebody has seen
+  std::set<uint64_t> written = {};  // commit versions of records that a process has read
   std::atomic<int64_t> now_ms = kNowMs;
   std::atomic<int> pinned = 0;
   std::atomic<int> refused = 0;
@@ -107,7 +107,7 @@ class JobProcess {
                 {"Log", log()},
                 {"Stamp", static_cast<int64_t>(commit_version)}};
   }
-  // One of those that were written from `from` on, or one behind them.
+  // Returns a random record version from `from` on, or a later version.
   uint64_t pick(uint64_t from) {
     const auto written = history_.written_from(from);
     const std::size_t index = random_() % (written.size() + 1);
@@ -130,7 +130,7 @@ class JobProcess {
         << begun.error().message;
   }
 
-  // How far the log was given up when all of the rest was pinned.
+  // Returns the version up to which the log was given up while everything after it was pinned.
   uint64_t left_from() {
     std::optional<std::string> row;
     must(read_value(catalog_.store(), pins_key(log()),
@@ -194,7 +194,7 @@ TEST(CatalogPinsHistories, LoseNothingThatIsPinned) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_GT(history.pinned, 10);
 
-  // Nobody needs anything any more.
+  // No pin is left.
   SharedCatalog& last = processes[0]->catalog();
   const SpaceId log = (*last->snapshot()->find("Things"))->log_space();
   history.now_ms += 10 * kKeptMs;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of one process pins history while another process trims, forgets, and erases it.
+// A job of one process pins history while another process trims and erases it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -24,8 +24,8 @@ using test::SharedCatalog;
 constexpr uint32_t kPinsSeed = 20263;
 constexpr int64_t kPeriodMs = 24LL * 60 * 60 * 1000;  // of point-in-time recovery
 
-// What another process does before the first transaction that reads `key`, while it is decided, and
-// before the first erasure.
+// Actions of another process: before the first transaction that reads `key`, during its decision,
+// and before the first erasure.
 struct Hooks {
   std::string key = {};
   std::function<void()> before_transact = {};
@@ -142,7 +142,7 @@ class CatalogPins : public ::testing::Test {
       return {};
     });
   }
-  // All six epochs but the last are older than the period then.
+  // At this time, all six epochs but the last are older than the recovery period.
   void trim() { trimmer_->maintain_logs(kNowMs + 5 * kEpochMs + kPeriodMs); }
 
   const std::string key_ = record_key(RecordKind::kExport, "job");
@@ -153,7 +153,7 @@ class CatalogPins : public ::testing::Test {
   JobRunner jobs_;
   std::unique_ptr<Catalog> trimmer_;
   SpaceId log_ = 0;
-  std::vector<uint64_t> versions_;  // of the records, one in each epoch
+  std::vector<uint64_t> versions_;  // of the records; one record per epoch
 };
 
 TEST_F(CatalogPins, KeepWhatAJobReadsAndNoMore) {
@@ -197,7 +197,7 @@ TEST_F(CatalogPins, AreRefusedWhatWasGivenUp) {
   EXPECT_THAT(pin(0, kNowMs + 5 * kEpochMs), IsOk());
 }
 
-// The other process pins at each point of a trim at which it can.
+// The other process pins at every point of a trim that permits it.
 TEST_F(CatalogPins, ThatComeBeforeTheDecisionToTrimAreSeen) {
   bool pinned = false;
   hooks_.before_drop = [&]() -> Result<void> {

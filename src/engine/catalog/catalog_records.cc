@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of the catalog that go with a record: spaces of backups, tables that are being
-// restored.
+// Catalog changes that include a record: spaces of backups, and tables that are being restored.
 #include <algorithm>
 #include <array>
 
@@ -18,7 +17,7 @@ namespace stator {
 
 namespace {
 
-// A record that must be there: the catalog's version says so, or a lease.
+// A record that must exist because of the catalog's version or a lease.
 Result<Item> present_record(const std::optional<std::string>& row) {
   STATOR_ASSIGN_OR_RETURN(Item record, record_in(row));
   if (record.empty()) {

@@ -15,7 +15,7 @@ namespace stator {
 inline constexpr uint32_t kCatalogFormat = 6;
 inline constexpr uint32_t kOldestFormat = 1;       // the oldest that startup migrates
 inline constexpr uint32_t kFirstFormatOfKeys = 3;  // earlier ones: engine/rows/older_keys.h
-inline constexpr uint32_t kFirstFormatOfPins = 4;  // in earlier ones, records pin by themselves
+inline constexpr uint32_t kFirstFormatOfPins = 4;  // in earlier ones, only the records contain pins
 
 // The first byte of a row's key after the partition. The comments name the rest of the key, then
 // the value.

@@ -47,7 +47,7 @@ class CatalogSharing : public ::testing::Test {
     EXPECT_THAT(theirs_->refresh(), IsOk());
   }
 
-  // Memory of both processes, and what a third one loads, are the same.
+  // The snapshots of both processes equal one that a third process loads.
   void expect_agreement() {
     SharedCatalog third(backend_, kSeed + 2);
     const std::string stored = describe(*third->snapshot());
@@ -56,7 +56,7 @@ class CatalogSharing : public ::testing::Test {
     EXPECT_EQ(describe(*theirs_->snapshot()), stored);
   }
 
-  // Makes the other process's changes, then ours, which must know of them.
+  // Makes the other process's changes, then ours, which must take them into account.
   template <class Change>
   void expect_both(Change change) {
     must(add_tag(*theirs_, "theirs"));

@@ -23,7 +23,7 @@ class CountJob final : public Job {
     return step;
   }
   void rest() override { recount_.reset(); }
-  // The next DescribeTable starts another.
+  // The next DescribeTable starts another count.
   Result<void> abandon(const Error&) override { return {}; }
 
  private:

@@ -61,7 +61,7 @@ Result<void> JobLease::take() {
     if (rows[0]) {
       STATOR_ASSIGN_OR_RETURN(row, decode_lease(*rows[0]));
     }
-    // An earlier call took it, and its outcome was unknown.
+    // An earlier call with an unknown outcome took the lease.
     if (row.holder == holder_) return row.fence;
     const bool is_free = !rows[0] || rows[0] == seen_;
     if (!is_free || !rows[1] || !work_.is_open(*rows[1])) return 0;
@@ -75,7 +75,7 @@ Result<void> JobLease::take() {
   return {};
 }
 
-// A lease that was taken by another engine never comes back.
+// A lease that another engine has taken is never recovered.
 Result<LeaseRow> JobLease::check(const std::optional<std::string>& row) {
   if (row) {
     STATOR_ASSIGN_OR_RETURN(LeaseRow lease, decode_lease(*row));

@@ -3,8 +3,8 @@
 //
 // A lease is a row of the catalog with the holder, a fencing token and a heartbeat counter. Each
 // commit of the job reads the row, and writes nothing if another engine has acquired the lease. An
-// engine acquires a free lease, or one whose row it has seen unchanged for kJobLeaseMs of its own
-// clock, where a longer time between two checks counts as kLeaseLookMs. Clocks of two machines are
+// engine acquires a free lease, or one whose row has not changed for kJobLeaseMs of the engine's
+// own clock. A longer time between two checks counts as kLeaseLookMs. Clocks of two machines are
 // never compared. docs/formats/catalog.md. A store of one process has no such rows; its engine
 // holds every lease.
 //

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases of jobs, as several processes take them from each other.
+// Leases of jobs, which several processes take from each other.
 #include "engine/catalog/job_lease.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ constexpr int64_t kNowMs = 1'700'000'000'000;
 struct Process {
   explicit Process(SharedBackend& backend, uint32_t seed) : store(backend, seed) {}
 
-  // The lease, taken if it is free by what look() saw.
+  // Tries to take the lease. It is free or not according to the last look().
   std::shared_ptr<JobLease> take(const std::string& record) {
     auto lease = leases.begin(record_work(record));
     EXPECT_THAT(lease->take(), IsOk());
@@ -64,7 +64,7 @@ class Leases : public ::testing::Test {
                     [&](std::string_view value) { row = must(decode_lease(value)); }));
     return row;
   }
-  // What a commit of the job under this lease does.
+  // Commits a write of the job with this lease.
   static Result<void> work(JobLease& lease) {
     return lease.commit({}, [](GuardedRows, Batch& batch) -> Result<void> {
       batch.put(std::string(kPartitionBytes, 'x'), "worked");
@@ -80,7 +80,7 @@ class Leases : public ::testing::Test {
     EXPECT_THAT(theirs_.leases.look(kNowMs + passed_ms), IsOk());
     looked_ms_ = passed_ms;
   }
-  // The same, and once a minute until then.
+  // Looks once a minute until then. Reports whether the lease is free.
   bool is_free_for_them(int64_t passed_ms) {
     while (looked_ms_ + kLeaseLookMs < passed_ms) look(looked_ms_ + kLeaseLookMs);
     look(passed_ms);
@@ -133,7 +133,7 @@ TEST_F(Leases, AreKeptByHeartbeats) {
   EXPECT_TRUE(is_free_for_them(4 * kJobLeaseMs));
 }
 
-// The clock of the process that waits is the only one that counts.
+// Only the clock of the waiting process matters.
 TEST_F(Leases, RunOutLaterIfTheClockIsSetBack) {
   const auto ours = ours_.take(record_);
   look(10 * kJobLeaseMs);
@@ -142,7 +142,7 @@ TEST_F(Leases, RunOutLaterIfTheClockIsSetBack) {
   EXPECT_TRUE(is_free_for_them(kJobLeaseMs));
 }
 
-// After an outage of the store, the first look comes before the owner's next heartbeat.
+// After an outage of the store, the waiting process looks before the owner's next heartbeat.
 TEST_F(Leases, AreKeptIfNobodyLookedForALongTime) {
   const auto ours = ours_.take(record_);
   look(0);
@@ -170,7 +170,7 @@ TEST_F(Leases, ThatAreLostCommitNothing) {
   EXPECT_THAT(work(*theirs), IsOk());
 }
 
-// Between the look and the attempt, the owner said that it is alive.
+// The owner sends a heartbeat between the look and the attempt.
 TEST_F(Leases, AreNotTakenFromAnOwnerThatCameBack) {
   const auto ours = ours_.take(record_);
   is_free_for_them(0);
@@ -199,7 +199,7 @@ TEST_F(Leases, EndWithTheirJob) {
   EXPECT_FALSE(row());
 }
 
-// The row of the later job is as that of the earlier one was: only the holder is another.
+// The rows of the earlier and the later job differ only in the holder.
 TEST_F(Leases, OfAnEarlierJobOfTheSameNameAreNotThoseOfALaterOne) {
   const auto earlier = ours_.take(record_);
   is_free_for_them(0);
@@ -283,7 +283,7 @@ TEST(LeasesOfOneProcess, NeedNoRows) {
   EXPECT_EQ(rows, 1U);
 }
 
-// Ranges are dropped when the gate is open.
+// drop_range() waits until the gate is open.
 class GatedDrops final : public test::ForwardingStore {
  public:
   GatedDrops(std::shared_ptr<TransactStore> inner, test::Gate& gate)
@@ -334,8 +334,8 @@ TEST(LeasesOfAnEngine, AreKeptWhileATrimTakesLong) {
   gate.open();
 }
 
-// Processes take the lease from each other all the time. Each commit appends the number of its
-// turn: they never go back, whatever arrives late.
+// Processes keep taking the lease from each other. Each commit appends the number of its turn. The
+// numbers never decrease, even if a commit arrives late.
 TEST(LeaseHistories, AreInTurns) {
   constexpr int kProcesses = 3;
   constexpr int kTurns = 25;

@@ -48,7 +48,8 @@ std::shared_ptr<JobLease> JobLeases::begin(LeasedWork work) {
   return lease;
 }
 
-// A later job can have the same key: a table is restored, dropped, and restored again.
+// A later job can have the same key, for example if a table is restored, dropped and restored
+// again. So the lease is compared by identity.
 void JobLeases::end(const JobLease& lease) {
   const std::lock_guard lock(mutex_);
   std::erase_if(own_, [&](const auto& own) { return own.second.get() == &lease; });

@@ -7,9 +7,9 @@
 namespace stator {
 namespace {
 
-// BackupDetails in the API reference.
+// API reference, BackupDetails.
 constexpr int64_t kLastBackupMs = 35LL * 24 * 3600 * 1000;
-// Developer guide, point-in-time recovery: how the service names them.
+// Developer guide, point-in-time recovery: suffix of the backup's name.
 constexpr std::string_view kLastBackupSuffix = "$DeletedTableBackup";
 
 }  // namespace

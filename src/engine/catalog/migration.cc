@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Format 5 has records of bulk put operations, of which older data has none.
+// Format 5 adds records of bulk put operations, so older data needs no change.
 //
-// Format 4 has rows for the pins of jobs, which follow from the records of the jobs.
+// Format 4 adds rows for the pins of jobs. They are computed from the records of the jobs.
 //
-// Format 3 has other keys for index entries and for rows of time queues. Both are computed from
-// what the row holds, so a row that is where it belongs has been moved. A move within the space
-// needs no new space ids and no new definitions, and whatever part of it is repeated does nothing.
+// Format 3 changes the keys of index entries and of rows of time queues. Both are computed from the
+// row's value, so a row under its current key has been moved. Rows stay in their space, so no space
+// ids or definitions change. Repeating a part has no effect.
 #include "engine/catalog/migration.h"
 
 #include <array>
@@ -79,7 +79,7 @@ Result<Parts> find_parts(TransactStore& store, const Hash128& secret) {
   return parts;
 }
 
-// Where a row belongs; absent for damaged rows.
+// Returns the row's key in the current format. Returns no value if the row is damaged.
 std::optional<std::string> current_key(SpaceId space, const Part& part, const Row& row) {
   if (part.index != nullptr) {
     if (!validate_item(row.value)) return std::nullopt;
@@ -167,13 +167,13 @@ class Migration {
   TransactStore& store_;
   const JobRunner::Report& report_;
   const std::string progress_key_ = catalog_row_key(CatalogRow::kMigration);
-  const std::string position_;  // the last row that an earlier start moved
+  const std::string position_;  // the last row that an earlier startup moved
   const SteadyClock::time_point started_ = SteadyClock::now();
   SteadyClock::time_point reported_ = started_;
   uint64_t rows_ = 0;
 };
 
-// The pins of all records, by their spaces.
+// The pins of all records, by space.
 Result<std::map<SpaceId, Pins>> pins_of_records(TransactStore& store) {
   std::map<SpaceId, Pins> pins;
   for (const RecordKind kind : {RecordKind::kRestore, RecordKind::kExport}) {

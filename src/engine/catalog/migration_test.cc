@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine writes rows of the current format, the test gives them the keys that format 2 had, and
-// a start must bring each one back to where it was, wherever earlier starts ended.
+// The engine writes rows of the current format. The test changes their keys to those of format 2. A
+// startup must restore each row, no matter where earlier startups stopped.
 #include "engine/catalog/migration.h"
 
 #include <future>
@@ -53,7 +53,7 @@ std::shared_ptr<TransactStore> store_of(const Rows& rows) {
   return store;
 }
 
-// Refuses blind writes after the first few, and measures them.
+// Rejects blind writes after the first few, and measures them.
 class CountedStore final : public ForwardingStore {
  public:
   explicit CountedStore(std::shared_ptr<TransactStore> inner, int writes_max = INT32_MAX)
@@ -79,7 +79,7 @@ class CountedStore final : public ForwardingStore {
 
 class MigrationTest : public EngineTest {
  protected:
-  // Two indexes, one of them of several megabytes, a TTL queue, and tokens.
+  // Creates two indexes, one of them of several megabytes, a TTL queue and tokens.
   MigrationTest() {
     engine_.reset();
     std::shared_ptr<TransactStore> store = make_memory_store();
@@ -122,7 +122,7 @@ class MigrationTest : public EngineTest {
   }
   ~MigrationTest() override { engine_.reset(); }
 
-  // docs/formats/catalog.md has what format 2 was.
+  // docs/formats/catalog.md describes format 2.
   Rows with_old_keys(const Table& table) const {
     Rows old;
     for (const auto& [key, value] : current_) {
@@ -156,7 +156,7 @@ class MigrationTest : public EngineTest {
                })
         .get();
   }
-  // What a clean stop leaves is as it was.
+  // After a clean shutdown, the store must have exactly the rows of the current format.
   void expect_migrated(const std::shared_ptr<TransactStore>& store) {
     ASSERT_THAT(try_open(store), IsOk());
     EXPECT_EQ(rows_of(*store), current_);
@@ -206,7 +206,7 @@ TEST_F(MigrationTest, ResumesAfterAFailureOfAnyOperation) {
       EXPECT_THAT(findings(*store),
                   ElementsAre(HasSubstr("the migration to format 6 is unfinished")));
     }
-    // An older version looks at the header only, so no row may have moved before it is raised.
+    // An older version reads only the header, so no row may move before the header changes.
     const std::string header = between.at(catalog_row_key(CatalogRow::kHeader));
     if (must(read_catalog_header(header)).format == kOldFormat) {
       EXPECT_EQ(between, old_);
@@ -270,7 +270,7 @@ TEST_F(MigrationTest, MovesTheEntriesOfATableThatIsBeingRestored) {
   EXPECT_EQ(rows, as_restoring(current_));
 }
 
-// A job of an older format has its pins in its record only.
+// In older formats, the pins of a job are only in its record.
 TEST_F(MigrationTest, PinsWhatTheJobsOfOlderFormatsRead) {
   const auto job = [](int64_t commit_version) {
     return encode_item({{"From", kMusic}, {"Log", 99}, {"Stamp", commit_version}});
@@ -306,7 +306,7 @@ TEST_F(MigrationTest, PinsWhatTheJobsOfOlderFormatsRead) {
   }
 }
 
-// Format 3 has the keys of the current format.
+// Format 3 has the same keys as the current format.
 TEST_F(MigrationTest, MovesNothingInFormat3) {
   Rows rows = current_;
   rows[catalog_row_key(CatalogRow::kHeader)] =

@@ -3,9 +3,9 @@
 // trimmed.
 //
 // The catalog has one row for each space that is pinned or was trimmed. A job's pins are written
-// and erased in the transactions that begin and end the job in its record, so they exist as long as
-// the job, in whichever process it runs. A trim commits its new limit before it erases anything.
-// Pins and trims read and write the same row, so neither can miss the other.
+// and erased in the transactions that begin and end the job in its record. So they exist as long as
+// the job, regardless of the process that runs it. A trim commits its new limit before it erases
+// anything. Pins and trims read and write the same row, so neither can miss the other.
 // docs/formats/catalog.md, docs/decisions/0029-pins-of-history.md.
 #pragma once
 
@@ -45,7 +45,7 @@ struct Pins {
   uint64_t oldest() const;  // UINT64_MAX if the space is not pinned
 };
 std::string pins_key(SpaceId space);
-// kCorruption. An absent row has no pins.
+// Returns no pins for an absent row. Errors: kCorruption.
 Result<Pins> decode_pins(const std::optional<std::string>& row);
 void put_pins(Batch& batch, SpaceId space, const Pins& pins);
 

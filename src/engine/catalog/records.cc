@@ -100,7 +100,7 @@ Result<void> Records::change(const std::string& key, Change change) const {
 }
 
 Result<void> Records::change_settings(const Table& table, Change change) const {
-  // Another table can have the name by now. The row of the version is that of this one.
+  // Another table can have the name now. The version row belongs to this table.
   const SpaceId space = table.definition().space;
   return change_guarded(settings_key(space), catalog_row_key(CatalogRow::kVersion, space), change);
 }

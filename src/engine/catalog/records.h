@@ -40,7 +40,8 @@ bool is_open_job(const Item& record);
 // Whether `rest`, the key after CatalogRow::kRecord, and `value` are those of a record.
 bool is_record(std::string_view rest, std::string_view value);
 
-// Decodes the record of a row that a transaction has read; empty if the row is absent. kCorruption.
+// Decodes the record of a row that a transaction has read; empty if the row is absent. Errors:
+// kCorruption.
 Result<Item> record_in(const std::optional<std::string>& row);
 // Writes a record; erases the row if the record is empty.
 void put_record(Batch& batch, const std::string& key, const Item& record);

@@ -110,7 +110,7 @@ PolicyPtr ResourcePolicies::find(const Table& table, std::string_view rest) cons
   const auto policies = policies_.get();
   const auto found = policies->by_name.find(Name(table.definition().space, rest));
   if (found != policies->by_name.end()) return found->second;
-  // A table that is being created has not been read yet.
+  // The policy of a table that is being created has not been read yet.
   const auto& created = table.definition().settings.resource_policy;
   return rest.empty() && created ? parse_stored(*created) : nullptr;
 }

@@ -27,8 +27,8 @@ constexpr const char* kArn = "arn:aws:dynamodb:us-east-1:000000782867:table/Thin
 
 class ResourcePoliciesTest : public EngineTest {
  protected:
-  // What the policy of Things, or of something below it, says about an action; absent: there is
-  // none.
+  // The decision about an action by the policy of Things, or of the resource `rest` below it.
+  // Absent if there is no policy.
   std::optional<policy::Decision> decision_on(const std::string& action,
                                               std::string_view rest = {}) {
     return decision_on(*engine_, action, rest);
@@ -53,7 +53,7 @@ class ResourcePoliciesTest : public EngineTest {
                 IsOk());
     learn();
   }
-  // Other processes learn of changed policies with their maintenance.
+  // Other processes load changed policies during their maintenance.
   void learn() {
     engine_.for_each([](Engine& engine) { engine.run_maintenance(); });
   }
@@ -118,7 +118,7 @@ TEST_F(ResourcePoliciesTest, AreRefusedForStreamsThatCannotBeRead) {
                         "Requested resource not found: ResourceArn: " + arn + " not found"));
 }
 
-// As an earlier version stored it.
+// A policy that an earlier version stored.
 TEST_F(ResourcePoliciesTest, ThatCannotBeReadDenyAllButTheirReplacement) {
   ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
   JobEngine& impl = engine_->parts();

@@ -32,7 +32,7 @@ Result<void> read_record(std::string_view rest, std::string_view value, StoredCa
   return {};
 }
 
-// `rest` is the key behind the partition.
+// `rest`: the key after the partition.
 Result<void> read_catalog_row(std::string_view rest, std::string_view value, StoredCatalog& read) {
   if (rest.empty()) return unknown_row();
   const std::string_view id = rest.substr(1);
@@ -43,7 +43,7 @@ Result<void> read_catalog_row(std::string_view rest, std::string_view value, Sto
     case CatalogRow::kNextSpace:
       return id.empty() ? Result<void>() : unknown_row();
     case CatalogRow::kMigration:
-      return unknown_row();  // it has ended
+      return unknown_row();  // migration has ended
     case CatalogRow::kLease:
       return decode_lease(value) ? Result<void>() : unknown_row();
     case CatalogRow::kBackfill:

@@ -27,7 +27,7 @@ void add_names(std::vector<std::string>& names, const std::vector<AttributeDefin
   for (const AttributeDefinition& key : keys) names.push_back(key.name);
 }
 
-// The attributes that a projection names, and the keys of `shapes`.
+// The attributes that a projection includes, and the key attributes of `shapes`.
 ProjectedAttributes projected_by(const Projection& projection,
                                  std::initializer_list<const KeyShape*> shapes) {
   ProjectedAttributes projected{.all = projection.type == ProjectionType::kAll,
@@ -67,7 +67,7 @@ Result<VectorIndex> make_vector_index(const VectorIndexDefinition& definition, S
 std::optional<VectorRow> VectorIndex::row(const Hash128& secret, const KeyShape& table,
                                           ItemView item) const {
   if (!item.find(shape.attribute)) return std::nullopt;
-  // The vector counts four bytes for each dimension, with every projection.
+  // With every projection, a vector counts as four bytes per dimension.
   std::size_t bytes = shape.attribute.size() + sizeof(float) * shape.dimensions;
   for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
     if (attribute->name == shape.attribute || !projected.contains(attribute->name)) continue;
@@ -173,7 +173,7 @@ void Counters::set_stored(const Kept& kept, Totals stored) {
 
 void Counters::add(uint64_t sequence, Totals change) {
   const std::lock_guard lock(mutex_);
-  // The last count had it already.
+  // The last count already included this change.
   if (!is_counting_ && base_ && sequence <= *base_) return;
   totals_ += change;
   if (!is_counting_) return;

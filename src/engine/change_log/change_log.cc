@@ -48,7 +48,7 @@ uint64_t commit_version_of(std::string_view key) {
   return read_big_endian(key.substr(kPartitionBytes));
 }
 
-// Whether a key is a row's of one log partition of any log.
+// Reports whether `key` is a row key of this log partition, in any log.
 bool has_form(std::string_view key, unsigned char log_partition) {
   if (key.size() != kRowKeyBytes) return false;
   const std::string_view partition = key.substr(sizeof(SpaceId), kPartitionBytes - sizeof(SpaceId));
@@ -188,7 +188,7 @@ Result<uint64_t> behind_changes(ReadView& view, SpaceId log, unsigned log_partit
   return behind;
 }
 
-// Bisects to behind a change that is older than any clock's error allows, then reads on from there.
+// Finds by bisection a change that is older than any clock error permits, then reads on from it.
 Result<uint64_t> first_change_at(ReadView& view, SpaceId log, unsigned log_partition, uint64_t from,
                                  uint64_t to, int64_t time_ms) {
   uint64_t low = from;

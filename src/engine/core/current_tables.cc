@@ -18,13 +18,13 @@ bool is_newest(const Table& table, std::string_view row) {
   return row.size() == sizeof(uint64_t) && read_big_endian(row) == table.version();
 }
 
-// The version rows come first: the rows of the request are visited only if all are as expected.
+// The version rows come first: the rows of the request are visited only if all versions match.
 struct ReadWithVersions {
   const std::vector<const Table*> tables;
   const ReadVisitor visit;
   ReadDone done;
   std::vector<std::string> keys = {};
-  std::size_t newest = 0;  // tables
+  std::size_t newest = 0;  // tables whose version matched
 
   bool operator()(std::size_t part, std::string_view key, std::string_view value) {
     if (part < tables.size()) return is_newest(*tables[part], value) && ++newest > 0;

@@ -43,7 +43,7 @@ struct EngineCore {
   EngineOptions options;
   std::unique_ptr<VectorCache> vector_cache;  // null on a shared store
   JobLeases leases;
-  JobRunner jobs;  // copies, imports, exports, backfills, counts
+  JobRunner jobs;  // copies, imports, exports, bulk puts, backfills, counts
   std::unique_ptr<Catalog> catalog;
   InFlightOperations in_flight;  // operations that can outlive the call that started them
   Worker blocking;               // waits for a shared store, for example for a newer catalog

@@ -2,8 +2,8 @@
 // Runs the reads of operations without blocking the calling thread on a network.
 //
 // A store of one process completes a read within the call, so the state of the operation is on the
-// stack. On a shared store, the state is on the heap until the read is complete, and `done` runs on
-// a thread of the store or the engine. A failure that an old table definition caused is repeated
+// stack. On a shared store, the state is on the heap until the read is complete. `done` then runs
+// on a thread of the store or the engine. A failure that an old table definition caused is repeated
 // (current_tables.h).
 // Lifetime: borrowed arguments must live until `done` has run.
 #pragma once
@@ -82,9 +82,9 @@ class PendingRead {
   EngineCore& engine_;
   InFlightOperations::Pass pass_;  // released last
   Done<Response> done_;
-  std::tuple<Args...> args_;  // of which each attempt makes its Read
+  std::tuple<Args...> args_;  // from which each attempt constructs its Read
   Catalog::SnapshotPtr snapshot_;
-  std::optional<Read> read_;  // borrows of the snapshot
+  std::optional<Read> read_;  // borrows from the snapshot
   int attempts_ = 0;
 };
 

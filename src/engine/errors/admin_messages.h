@@ -112,7 +112,7 @@ inline std::string backup_not_found(std::string_view arn) {
 inline std::string backup_in_use(std::string_view arn) {
   return "Backup is being created or restored: " + std::string(arn);
 }
-// Ours: that it fails is known, its text is not.
+// Stator's own text: DynamoDB fails too, but its text is unknown.
 inline constexpr const char* kSystemBackup =
     "One or more parameter values were invalid: A backup of type SYSTEM cannot be deleted";
 inline std::string no_index_to_restore(std::string_view index) {
@@ -159,7 +159,7 @@ inline std::string options_for_format(std::string_view format) {
          std::string(format) + ".";
 }
 
-// Bulk operations; ours, since the service's texts are not known.
+// Bulk operations: Stator's own texts, because DynamoDB's are unknown.
 inline constexpr const char* kNoOutputBucket =
     "One or more parameter values were invalid: OutputS3Configuration must have S3Bucket";
 inline constexpr const char* kNoOutputType =

@@ -209,7 +209,7 @@ inline std::string not_in_search_schema(std::string_view attribute) {
 }
 inline constexpr const char* kNoSearchCondition =
     "SearchConditionExpression must be provided when SearchSchema has a HASH key";
-// The service's text is not known.
+// Stator's own text, because DynamoDB's is unknown.
 inline constexpr const char* kSearchValueType =
     "One or more parameter values were invalid: Condition parameter type does not match schema "
     "type";

@@ -11,7 +11,8 @@ namespace stator {
 
 // Translates an error of the store.
 Error service_error(Error error);
-// Translates the result of a commit that was not applied. kThrottling if schemas kept changing.
+// Translates the result of a commit that was not applied. Returns kThrottling if schemas kept
+// changing.
 Error service_error(CommitResult result);
 
 // Returns TransactionCanceledException, with one reason per action in the order of the actions.

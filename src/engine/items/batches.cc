@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchGetItem, BatchWriteItem: single-item operations side by side, atomic one by one.
+// BatchGetItem, BatchWriteItem: independent single-item operations; each is atomic on its own.
 #include <algorithm>
 #include <deque>
 #include <mutex>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kBatchBytesMax = 16UL << 20;
 
-// The keys of a batch, which must differ. The service compares them before it looks for tables and
+// The keys of a batch, which must differ. DynamoDB compares them before it looks up tables and
 // their schemas.
 class Seen {
  public:
@@ -41,7 +41,7 @@ class Seen {
 
 // ---- Reads
 
-// Keys are read in the order of the request until 16 MB have been found.
+// Keys are read in the order of the request, until 16 MB have been found.
 class ReadOfBatch {
  public:
   using Response = BatchGetItemResponse;
@@ -98,7 +98,7 @@ class ReadOfBatch {
   }
 
   Result<BatchGetItemResponse> finish() {
-    std::size_t first = 0;  // of the table's parts
+    std::size_t first = 0;  // of the table's parts in parts_
     auto table = tables_.begin();
     for (const auto& [name, keys] : request_.items) {
       const std::size_t count = keys.keys.size();
@@ -131,9 +131,9 @@ class ReadOfBatch {
     std::size_t bytes = 0;  // 0 if absent
   };
 
-  // Each table in the state that its part of the request asks for.
+  // Reads each table with the consistency that its part of the request selects.
   Result<void> read_by_table(EngineCore& engine) {
-    std::size_t first = 0;  // of the table's parts
+    std::size_t first = 0;  // of the table's parts in parts_
     for (const TableReads& reads : tables_) {
       const std::size_t count = reads.keys.keys.size();
       const ReadRequest rows{.keys = std::span(row_keys_).subspan(first, count)};
@@ -154,13 +154,13 @@ class ReadOfBatch {
   std::vector<Part> parts_;
   std::vector<std::string> row_keys_;  // in the order of the parts
   std::size_t bytes_ = 0;
-  std::size_t processed_ = 0;  // parts; the others are left to another request
+  std::size_t processed_ = 0;  // number of parts; the other keys are returned as unprocessed
   BatchGetItemResponse response_;
 };
 
 // ---- Writes
 
-// What the items of one batch share until the last of them is done.
+// State that the writes of a batch share until the last one is done.
 struct BatchWrite {
   std::mutex mutex;
   std::size_t pending = 0;
@@ -215,7 +215,7 @@ void answer(BatchWrite& batch) {
 }
 
 struct NamedAction {
-  std::string name;  // of the table, as the request has it
+  std::string name;  // name or ARN of the table in the request
   WriteAction action;
 };
 
@@ -240,7 +240,8 @@ Result<NamedAction> parse_batched(const std::string& name, TablePtr table,
   return parsed;
 }
 
-// What identifies the item: of a put its key, or all of it if its table is absent.
+// Returns the attributes that identify the item: the key, or all attributes of a put if the table
+// does not exist.
 Item identity_of(const WriteAction& action, const WriteRequest& request) {
   const Item& item = request.put ? *request.put : *request.delete_key;
   if (action.table == nullptr) return item;
@@ -253,7 +254,7 @@ Item identity_of(const WriteAction& action, const WriteRequest& request) {
   return key;
 }
 
-// Sizes, duplicates, absent tables, keys: in this order, each of the whole batch.
+// Checks the whole batch for sizes, then duplicates, missing tables and invalid keys.
 Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
                                                 const BatchWriteItemRequest& request) {
   std::vector<NamedAction> actions;
@@ -285,9 +286,9 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
   return actions;
 }
 
-// The writes of a batch, by the newest definitions of their tables. A batch is not atomic: what the
-// definition of one table rejects must be known before another table is written. A write to one
-// table needs no reading, because its commit checks the definition.
+// Plans the writes of a batch with the newest definitions of their tables. A batch is not atomic,
+// so the definitions of all tables are checked before the first write. A batch for one table needs
+// no read, because each commit checks the definition.
 class PlanOfBatch {
  public:
   using Response = std::vector<NamedAction>;

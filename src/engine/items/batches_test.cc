@@ -99,7 +99,7 @@ TEST_F(Batches, GetsEndAtSixteenMegabytesAndNameTheRest) {
   ASSERT_THAT(rest, IsOk());
   EXPECT_TRUE(rest->unprocessed.empty());
 
-  // Of several tables, the first ones are read whole, and the last ones not at all.
+  // The first tables are read completely, and the last ones not at all.
   request.items["Aaa"].keys = {{{"pk", "none"}}, {{"pk", "1"}}};
   request.items["Beta"].keys = {{{"pk", "1"}}};
   create(hash_table("Aaa"));

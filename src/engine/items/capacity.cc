@@ -29,7 +29,7 @@ Capacity& CapacityMeter::grow(Capacity& capacity, double units) const {
 ConsumedCapacity& CapacityMeter::entry(const Table& table) {
   ConsumedCapacity& capacity = tables_[table.name()];
   capacity.table = table.name();
-  // The table's part is there even where only an index was used.
+  // The table's part is reported even if only an index was used.
   if (wanted_ == ReturnConsumedCapacity::kIndexes && !capacity.table_part) {
     grow(capacity.table_part.emplace(), 0);
   }

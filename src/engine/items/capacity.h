@@ -27,7 +27,7 @@ class CapacityMeter {
   explicit CapacityMeter(ReturnConsumedCapacity wanted, Report report = Report::kTotalOnly)
       : wanted_(wanted), report_(report) {}
 
-  // Whether the request asks for its capacity. If not, sizes need not be computed.
+  // Whether the request asks for its capacity. If not, sizes are not needed.
   bool wanted() const { return wanted_ != ReturnConsumedCapacity::kNone; }
 
   void add(const Table& table, double units);

@@ -17,7 +17,7 @@ std::string hash_of(const WriteAction& action) {
   return action.row_key.substr(kSpaceBytes, kPartitionBytes - kSpaceBytes);
 }
 
-// Bytes that a write adds to the table and to each local index.
+// The bytes that a write adds to the table and to each local index.
 std::vector<int64_t> changes_of(const Table& table, const WriteEffect& effect) {
   std::vector<int64_t> bytes(1 + table.definition().local_spaces.size());
   bytes[0] = static_cast<int64_t>(effect.after_bytes) - static_cast<int64_t>(effect.before_bytes);
@@ -53,7 +53,7 @@ class CollectionCount final : public Job {
     return state;
   }
   void rest() override { recount_.reset(); }
-  // The next write starts another.
+  // The next write starts another count.
   Result<void> abandon(const Error&) override { return {}; }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The limit on item collections, with a small one in place of 10 GB.
+// The size limit of item collections, with a small limit instead of 10 GB.
 #include <gmock/gmock.h>
 
 #include "engine/testing/engine_harness.h"
@@ -37,8 +37,8 @@ class Collections : public test::EngineTest {
     return {{"pk", pk}, {"sk", number}, {"by", "b"}, {"v", std::string(bytes, 'x')}};
   }
 
-  // Puts items until one is refused; how many there are then. Each takes 1,000 bytes and some in
-  // the table, and again in the index.
+  // Puts items until one is rejected, and returns their number. An item has about 1,000 bytes in
+  // the table, and as many in the index.
   int fill(const std::string& pk) {
     for (int number = 0;; ++number) {
       const auto done = put("Things", item(pk, number));
@@ -46,7 +46,7 @@ class Collections : public test::EngineTest {
         EXPECT_THAT(done, FailsWith(kTooLarge, kText));
         return number;
       }
-      // The count of the collection, which begins once the table exceeds the limit, comes in time.
+      // The count begins once the table exceeds the limit, and must not end too late.
       if (number > 2'000) return -1;
     }
   }
@@ -55,7 +55,7 @@ class Collections : public test::EngineTest {
 TEST_F(Collections, RefuseWhatMakesThemTooLarge) {
   const int items = fill("a");
   EXPECT_GE(items, static_cast<int>(kMost / 2200));
-  // Nothing was written, and nothing that grows is taken.
+  // The rejected item was not written, and no write that adds bytes is accepted.
   EXPECT_EQ(get("Things", {{"pk", "a"}, {"sk", items}}), std::nullopt);
   EXPECT_THAT(update({.table = "Things",
                       .key = {{"pk", "a"}, {"sk", 0}},
@@ -102,7 +102,7 @@ TEST_F(Collections, AreCountedExactlyWhileWritesGoOn) {
   for (int number = 0; number < items; ++number) {
     ASSERT_THAT(erase({.table = "Things", .key = {{"pk", "a"}, {"sk", number}}}), IsOk());
   }
-  // Counted by now: as many as fit.
+  // The count has ended, so the exact limit applies.
   const int fits = fill("a");
   const auto bytes = [&] {
     const auto table = engine_->describe_table({.table = "Things"});

@@ -12,10 +12,10 @@ constexpr std::size_t kVectorWriteBytesMin = 1024;
 
 struct Entry {
   std::string key;
-  std::string item;  // or a VectorRow's value
+  std::string item;  // the entry's item, or the value of a VectorRow
 };
 
-// The tie-breaker is computed for the first entry that needs it.
+// `known_tie_breaker` is computed for the first entry that needs it.
 std::optional<Entry> entry_of(const Table& table, const Index& index,
                               const std::optional<ItemView>& item,
                               std::optional<Hash128>& known_tie_breaker) {
@@ -36,7 +36,7 @@ std::optional<Entry> entry_of(const Table& table, const VectorIndex& index,
   return Entry{.key = std::move(row->key), .item = std::move(row->value)};
 }
 
-// The row has no attributes but those that a search looks at; the rest is read from the item.
+// The row contains only the attributes that a search compares. The others are read from the item.
 bool has_changed(const VectorIndex& index, const Entry& old_entry, ItemView before,
                  const Entry& new_entry, ItemView after) {
   return old_entry.key != new_entry.key || old_entry.item != new_entry.item ||
@@ -65,7 +65,7 @@ IndexChange change_of(std::size_t index, std::optional<Entry> old_entry,
 std::vector<IndexChange> index_changes(const Table& table, const std::optional<ItemView>& before,
                                        const std::optional<ItemView>& after) {
   std::vector<IndexChange> changes;
-  std::optional<Hash128> shared_tie_breaker;  // both images have the same key
+  std::optional<Hash128> shared_tie_breaker;  // both versions of the item have the same key
   for (std::size_t i = 0; i < table.indexes().size(); ++i) {
     const Index& index = table.indexes()[i];
     std::optional<Entry> old_entry = entry_of(table, index, before, shared_tie_breaker);

@@ -30,7 +30,7 @@ class IndexMaintenance : public test::EngineTest {
     create(request);
   }
 
-  // What an index must hold, made from the table alone.
+  // The expected entries of an index, computed from the table only.
   std::vector<Item> rebuilt(const std::vector<std::string>& keys,
                             const std::optional<std::vector<std::string>>& projected) {
     std::vector<Item> expected;
@@ -137,7 +137,7 @@ TEST_F(IndexMaintenance, CapacityFollowsTheProjectedView) {
     return result->capacity.value_or(ConsumedCapacity());
   };
   ConsumedCapacity used = units({{"pk", "a"}, {"sk", 1}, {"g", "x"}, {"v", 1}});
-  EXPECT_EQ(used.total.units, 2);  // the table and Some: All and Local lack r
+  EXPECT_EQ(used.total.units, 2);  // Things and Some: All and Local require r
   EXPECT_EQ(used.table_part->units, 1);
   EXPECT_EQ(used.global_indexes.size(), 1U);
   EXPECT_EQ(used.global_indexes["Some"].units, 1);
@@ -156,7 +156,7 @@ TEST_F(IndexMaintenance, CapacityFollowsTheProjectedView) {
   EXPECT_EQ(used.total.units, 10);
 
   used = units({{"pk", "a"}, {"sk", 1}});
-  EXPECT_EQ(used.table_part->units, 3);  // the larger image
+  EXPECT_EQ(used.table_part->units, 3);  // the larger of both images
   EXPECT_EQ(used.total.units, 10);
 }
 

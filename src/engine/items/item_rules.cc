@@ -15,7 +15,7 @@ namespace {
 std::size_t key_bytes(const AttributeValue& value) {
   if (const auto* text = value.get_if<std::string>()) return text->size();
   if (const auto* binary = value.get_if<Binary>()) return binary->bytes.size();
-  return 1;  // a number is never too long, and never empty
+  return 1;  // a number is never too long or empty
 }
 
 std::size_t key_bytes(ValueView value) {
@@ -81,7 +81,7 @@ std::optional<Update::Assigned> assigned(const Update& update, std::string_view 
   return update.assigned(name);
 }
 
-// Of an index's keys, or of a vector index's search schema.
+// The key attributes of an index, or the search schema of a vector index.
 using AttributeLists = std::array<const std::vector<AttributeDefinition>*, 2>;
 
 AttributeLists keys_of(const Index& index) {
@@ -109,7 +109,7 @@ std::optional<KeyFault> fault_in(const AnyIndex& index, Faults wanted, const Sou
   return std::nullopt;
 }
 
-// Of several indexes, the service reports the first by name.
+// If several indexes have a fault, DynamoDB reports the one with the first name.
 template <class Source>
 std::optional<KeyFault> first_fault(const Table& table, Faults wanted, const Source& source) {
   std::optional<KeyFault> first;
@@ -146,7 +146,7 @@ Result<void> refuse_update(const std::optional<KeyFault>& fault) {
                                      " value.");
 }
 
-// A list of as many numbers as the index has dimensions, each of which a float can hold.
+// A valid vector is a list of numbers, one per dimension, each within the range of a float.
 Result<void> check_vector(const VectorIndex& index, ValueView value) {
   const std::string& attribute = index.shape.attribute;
   const std::string& name = index.definition.name;
@@ -195,7 +195,7 @@ Result<void> check_no_empty_key(const KeyShape& table, const Item& item) {
   });
 }
 
-// One pass over the attributes: every operation on a key runs it.
+// Runs for every operation on a key, so it reads the attributes only once.
 Result<void> check_key(const KeyShape& table, const Item& key) {
   const AttributeDefinition* empty = nullptr;  // the first
   bool matches = key.size() == table.hash.size() + table.range.size();

@@ -22,8 +22,8 @@ Result<void> check_key(const KeyShape& table, const Item& key);
 // Checks an item to put: the table's key attributes, and those key attributes of indexes that the
 // item has. The size of the item is not checked here.
 Result<void> check_item(const Table& table, const Item& item);
-// Checks values that an update assigns to key attributes of indexes and that do not depend on the
-// stored item, such as that of `SET a = :v`.
+// Checks values that an update assigns to key attributes of indexes, if they do not depend on the
+// stored item (`SET a = :v`).
 Result<void> check_assigned_index_keys(const Table& table, const Update& update);
 // Reject empty values of key attributes only. A transaction with such a value is invalid as a
 // whole, so these run before any of its actions is evaluated.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of writes whose commit does not simply succeed.
+// Results of writes whose first commits fail.
 #include <gmock/gmock.h>
 
 #include <future>
@@ -17,8 +17,8 @@ using test::FailsWith;
 using test::hash_table;
 using test::IsOk;
 
-// How the next attempts to commit end; afterwards they go through. After conflicts the store tries
-// again, unless it gives up. While `hold` is set, commits that apply are not acknowledged.
+// The outcomes of the next `remaining` commits; later ones succeed. The store retries after
+// conflicts, unless it gives up. While `hold` is set, applied commits are not acknowledged.
 struct Script {
   std::atomic<bool> hold{false};
   std::mutex mutex;

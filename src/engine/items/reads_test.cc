@@ -65,7 +65,7 @@ TEST_F(Reads, KeysMustBeTheSchemas) {
   }
 }
 
-// The service finds a wrong type first, then an empty value, then one that is too long.
+// DynamoDB reports a wrong type first, then an empty value, then a value that is too long.
 TEST_F(Reads, FaultsOfAKeyHaveAnOrder) {
   CreateTableRequest request = hash_table("Texts");
   request.attributes.push_back({"sk", ScalarType::kS});
@@ -118,7 +118,7 @@ TEST_F(Reads, WritesCostTheLargerImage) {
     EXPECT_THAT(result, IsOk());
     return result->capacity->total.units;
   };
-  EXPECT_EQ(units(1020), 1);  // with the names and the key 1,024 bytes
+  EXPECT_EQ(units(1020), 1);  // 1,024 bytes with the names and the key
   EXPECT_EQ(units(1021), 2);
   EXPECT_EQ(units(10), 2);
   EXPECT_EQ(units(10), 1);

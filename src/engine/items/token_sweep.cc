@@ -31,19 +31,19 @@ class TokenSweep final : public Job {
     state_.from_ms = until_ms_;
     return JobState::kDone;
   }
-  Result<void> abandon(const Error&) override { return {}; }  // until the next sweep
+  Result<void> abandon(const Error&) override { return {}; }  // the next sweep tries again
 
  private:
   void begin() {
     until_ms_ = clock_.unix_ms() + 1;
-    // The clock was set back: later tokens can expire before earlier ones.
-    // Other processes can have other clocks.
+    // If the clock was set back, later tokens can expire before earlier ones. The clocks of other
+    // processes can differ too.
     if (until_ms_ < state_.from_ms || is_shared_) state_.from_ms = 0;
     left_ = expired_tokens(state_.from_ms, until_ms_);
     is_begun_ = true;
   }
 
-  // A token can have been used again since: its row is erased only if it is still the expired one.
+  // A token can have been used again. Its row is erased only if it is still the expired one.
   Result<void> erase(const std::vector<std::string>& queue_keys) {
     std::vector<std::string> keys;
     std::vector<std::string_view> expired;
@@ -73,7 +73,7 @@ class TokenSweep final : public Job {
   TokenSweepState& state_;
   bool is_begun_ = false;
   int64_t until_ms_ = 0;
-  std::vector<RangeRead> left_;  // of this sweep
+  std::vector<RangeRead> left_;  // ranges that this sweep has not read yet
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 constexpr char kTokenRowVersion = 1;
 
-// Length first, so that no two sequences of fields have the same bytes.
+// Fields begin with their length, so that different sequences of fields have different bytes.
 void append_optional(std::string& bytes, const std::optional<std::string>& field) {
   bytes.push_back(field ? '\1' : '\0');
   if (field) append_field(bytes, std::string_view(*field));

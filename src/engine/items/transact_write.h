@@ -19,7 +19,7 @@ struct TransactWriteOptions {
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
 };
 
-// Whether an action's error cancels the transaction with a reason; and that reason.
+// Whether an action's error cancels the transaction with a reason. The second returns the reason.
 bool is_reason(const Error& error);
 CancellationReason reason_of(Error error);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TransactWriteItems. All keys are guarded in one call, the token's row among them, so that of two
-// requests with one token the second sees what the first did.
+// TransactWriteItems. One call locks all keys, including the token's row. So the second of two
+// requests with the same token sees the effects of the first.
 #include <set>
 #include <utility>
 
@@ -22,15 +22,15 @@ struct TransactWrite {
   ItemEngine& engine;
   InFlightOperations::Pass pass;
   std::vector<WriteAction> actions;
-  std::optional<std::string> token_key;  // the row's
+  std::optional<std::string> token_key;  // of the token's row
   Hash128 fingerprint = {};
   ReturnConsumedCapacity return_capacity = ReturnConsumedCapacity::kNone;
   ReturnItemCollectionMetrics return_metrics = ReturnItemCollectionMetrics::kNone;
   Done<TransactWriteItemsResult> done;
-  std::vector<std::string> keys = {};       // the items' rows, then the token's
-  std::vector<SchemaVersion> schemas = {};  // of their tables
+  std::vector<std::string> keys = {};       // rows of the items, then of the token
+  std::vector<SchemaVersion> schemas = {};  // of the items' tables
   int rebinds = 0;
-  // Of the last attempt:
+  // Results of the last attempt:
   std::vector<WriteEffect> effects = {};
   Result<TransactWriteItemsResult> result = {};
 };
@@ -83,7 +83,7 @@ Result<std::vector<WriteAction>> prepare(const CatalogSnapshot& snapshot,
 
 // ---- One attempt
 
-// All effects, or the cancellation reasons.
+// Returns all effects. Errors: the cancellation reasons.
 Result<Effects> evaluate_all(const TransactWrite& write, GuardedRows rows) {
   Effects effects;
   std::vector<CancellationReason> reasons(write.actions.size());
@@ -126,7 +126,7 @@ TransactWriteItemsResult make_result(const TransactWrite& write, const Effects& 
   return result;
 }
 
-// A repeated request costs what reading its items costs.
+// A repeated request consumes the capacity of reading its items.
 TransactWriteItemsResult make_repeated_result(const TransactWrite& write, GuardedRows rows) {
   TransactWriteItemsResult result;
   CapacityMeter meter(write.return_capacity, CapacityMeter::Report::kRead);
@@ -140,7 +140,7 @@ TransactWriteItemsResult make_repeated_result(const TransactWrite& write, Guarde
   return result;
 }
 
-// What a token's row says about the request: nothing, or the answer.
+// Returns the result of a repeated request, or nothing if the token is new or has expired.
 std::optional<Result<TransactWriteItemsResult>> answer_of_token(
     const TransactWrite& write, GuardedRows rows, const std::optional<std::string>& bytes) {
   const auto row = bytes ? decode_token_row(*bytes) : std::nullopt;
@@ -191,7 +191,7 @@ Batch decide_all(TransactWrite& write, GuardedRows rows) {
   return batch;
 }
 
-// Which of the items another request was writing is not known.
+// The store does not report which item another request was writing.
 Failure conflicted(const TransactWrite& write) {
   std::vector<CancellationReason> reasons(write.actions.size());
   for (CancellationReason& reason : reasons) {

@@ -35,7 +35,7 @@ bool has_expired(const WriteAction& action, ItemView item) {
   return seconds && is_expired(*seconds, *action.expired_at_ms);
 }
 
-// A write under way; ends when it is answered.
+// A write in progress; destroyed after its callback has run.
 struct SingleWrite {
   ItemEngine& engine;
   InFlightOperations::Pass pass;

@@ -69,8 +69,8 @@ Result<void> check_condition(const WriteAction& action);
 // Errors: kValidation for empty keys of the table or its indexes, which make a transaction invalid
 // as a whole.
 Result<void> check_no_empty_keys(const WriteAction& action, const Item& item);
-// Errors: kValidation for keys and items that do not match the table, for updates of key attributes
-// and of paths into them, and for invalid values of index keys.
+// Errors: kValidation for keys and items that do not match the table; for updates of key attributes
+// and of paths into them; for invalid values of index keys.
 Result<void> check_write(WriteAction& action, const Item& item);
 // After kSchemaChanged: replaces the table of the action by the version in `snapshot`, and checks
 // the action again. Errors: kResourceNotFound if the table was dropped; those of check_condition()

@@ -17,7 +17,7 @@ struct Wanted {
   ReturnItemCollectionMetrics metrics = ReturnItemCollectionMetrics::kNone;
 };
 
-// Absent where none of the updated paths is there.
+// Returns no value if none of the updated paths exists.
 std::optional<EncodedItem> some(EncodedItem part) {
   if (ItemView(part).attribute_count() == 0) return std::nullopt;
   return part;

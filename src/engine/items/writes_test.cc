@@ -241,7 +241,7 @@ TEST_F(Writes, DestructionWaitsForThoseUnderWay) {
   create(hash_table());
   std::atomic<int> answered{0};
   constexpr int kWrites = 50;
-  std::vector<PutItemRequest> requests;  // borrowed by the engine
+  std::vector<PutItemRequest> requests;  // must outlive the calls
   requests.reserve(kWrites);
   for (int i = 0; i < kWrites; ++i) {
     requests.push_back({.table = "Things", .item = {{"pk", std::to_string(i)}}});

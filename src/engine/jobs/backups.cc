@@ -12,7 +12,7 @@
 namespace stator {
 namespace {
 
-// The table that the record is a backup of; null if it is gone.
+// Returns the table that the record backs up, or null if the table was dropped.
 TablePtr backed_up_table(const JobEngine& engine, const Item& record) {
   const auto definition = table_in(record);
   if (!definition) return nullptr;
@@ -22,16 +22,16 @@ TablePtr backed_up_table(const JobEngine& engine, const Item& record) {
   return *table;
 }
 
-// What a copy begins with.
+// The initial state of a copy.
 struct CopyStart {
   TablePtr table;
-  SpaceId to = 0;  // nothing has been written there
+  SpaceId to = 0;  // an unused space
   std::unique_ptr<ReadView> state;
 };
 
 class BackupJob final : public Job {
  public:
-  // Without a start the copy begins again, in another space.
+  // Without `start`, the copy begins again, in another space.
   BackupJob(JobEngine& engine, JobLease& lease, std::string key, std::optional<CopyStart> start)
       : engine_(engine), lease_(lease), key_(std::move(key)) {
     if (start) begin(std::move(*start));
@@ -69,7 +69,7 @@ class BackupJob final : public Job {
     return JobState::kDone;
   }
 
-  // No table_: it is gone.
+  // Leaves table_ null if the table was dropped.
   Result<void> begin_again() {
     if (!table_) {
       STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
@@ -91,8 +91,8 @@ class BackupJob final : public Job {
                   std::move(start.state));
   }
 
-  // False: another process has dropped the table, and could have erased rows before they were
-  // copied. Those that this process drops stay, as table_ is held.
+  // Returns false if another process has dropped the table: it could have erased rows that were not
+  // copied yet. If this process drops it, table_ keeps the rows.
   Result<bool> finish() {
     const std::vector<std::string> keys = {key_,
                                            catalog_row_key(CatalogRow::kTable, table_->name())};

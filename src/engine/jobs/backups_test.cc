@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups and restorations that an earlier process began.
+// Backups and restores that an earlier process began.
 #include "engine/jobs/backups.h"
 
 #include <functional>
@@ -36,7 +36,7 @@ class Backups : public EngineTest {
     EXPECT_THAT(created, IsOk());
     return text_of(map_of(*created, "BackupDetails"), "BackupArn");
   }
-  // "CREATING", "AVAILABLE", or empty where there is none.
+  // Returns "CREATING", "AVAILABLE", or "" if the backup does not exist.
   std::string status(const std::string& arn) {
     const auto described = engine_->administer(admin::kDescribeBackup, {{"BackupArn", arn}});
     if (!described) return "";
@@ -53,7 +53,7 @@ class Backups : public EngineTest {
     EXPECT_THAT(page, IsOk());
     return page->count;
   }
-  // Changes a record as an earlier process would have left it.
+  // Changes a record to a state that an earlier process could have left.
   void change(const std::string& key, const std::function<void(Item&)>& change) {
     EXPECT_THAT(Records(engine_->store())
                     .change(key,
@@ -95,7 +95,7 @@ TEST_F(Backups, AnInterruptedBackupOfATableThatIsGoneGoesToo) {
 TEST_F(Backups, AnInterruptedRestorationGoesOnWhereItWas) {
   const std::string arn = create_backup();
   wait_for_backup(arn);
-  // A restoration whose record reached the disk, of which half the rows are there.
+  // A restore whose record is durable, and which has copied half of the rows.
   const auto kept = Records(engine_->store()).get(backup_key(arn));
   ASSERT_THAT(kept, IsOk());
   auto definition = decode_table(kept->at("Definition").get_if<Binary>()->bytes);
@@ -122,7 +122,7 @@ TEST_F(Backups, AnInterruptedRestorationGoesOnWhereItWas) {
   });
   open_directory();
   wait_for_table("Half");
-  // What lay before the position was another process's to copy.
+  // Rows before the position count as copied by the earlier process.
   EXPECT_EQ(count("Half"), 450);
   EXPECT_EQ(count("Half", "byGenre"), 450);
   open_directory();
@@ -139,7 +139,7 @@ TEST_F(Backups, ATableThatIsBeingRestoredHasItsNameAndNothingElse) {
   definition->settings.table = "Waiting";
   definition->space = 1000;
   definition->global_spaces = {1001};
-  // Of an import that no job resumes, so that it cannot end. It pins the backup as a restore does.
+  // The restore of an import that no job resumes, so it cannot end. It pins the backup.
   const std::string waiting = record_key(RecordKind::kRestore, "Waiting");
   const int64_t from = integer_of(*kept, "Space");
   change(waiting, [&](Item& record) {

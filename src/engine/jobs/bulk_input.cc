@@ -12,11 +12,11 @@ namespace stator {
 namespace {
 
 constexpr std::size_t kBatchesAhead = 3;
-// Of one transaction: few enough that the items which it replaces fit into memory.
+// Per transaction. The items that it replaces must fit into memory.
 constexpr std::size_t kBulkBatchItems = 256;
-constexpr uint64_t kBulkBatchBytes = 1UL << 20;  // of their records
+constexpr uint64_t kBulkBatchBytes = 1UL << 20;  // of their records in the object
 
-// Counts what is read of an object as it is stored.
+// Counts the stored bytes that were read from an object.
 class CountedSource final : public transfer::ByteSource {
  public:
   CountedSource(std::unique_ptr<transfer::ByteSource> source, int64_t& bytes)
@@ -37,7 +37,8 @@ class BatchOfObject {
  public:
   explicit BatchOfObject(std::string key) : key_(std::move(key)) {}
 
-  // Whether the put is of an item that the batch has, so that it needs another transaction.
+  // Reports whether the batch already has a put of the same item. Such a put needs another
+  // transaction.
   bool repeats(const BulkPut& put) const {
     return put.action && row_keys_.contains(put.action->row_key);
   }
@@ -48,7 +49,7 @@ class BatchOfObject {
   }
   bool is_full() const { return puts_.size() >= kBulkBatchItems || bytes_ >= kBulkBatchBytes; }
 
-  // The batch so far; the next put begins another one.
+  // Returns the batch so far. The next put begins another batch.
   BulkBatch take(uint64_t end, int64_t read_bytes, bool ends_object) {
     row_keys_.clear();
     bytes_ = 0;

@@ -62,7 +62,7 @@ class BulkInput {
  private:
   void run();
   bool read_object(const std::string& key, uint64_t position);
-  // False: the reader is being destroyed.
+  // Returns false if the reader is being destroyed.
   bool hand_over(BulkBatch batch);
   Result<WriteAction> check(PutItemRequest& put) const;
 

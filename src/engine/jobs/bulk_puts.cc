@@ -23,15 +23,15 @@
 namespace stator {
 namespace {
 
-// From which on a transaction takes no further put: indexes and logs multiply what a put writes.
+// A transaction of this size takes no further puts: indexes and logs multiply the bytes of a put.
 constexpr std::size_t kTransactionBytes = 8UL << 20;
-// Of one file of a report.
+// Limits of one file of a report.
 constexpr int64_t kReportFileBytes = 8L << 20;
 constexpr int64_t kReportFileLines = 10'000;
 constexpr std::size_t kReportPageBytes = 1UL << 20;
 
-// A type of output. Members of the record: the numbers of the first line that no file has and of
-// the next line, the bytes between them, and how many files there are.
+// A type of output. Members of the job's record: the numbers of the first line outside a finished
+// file and of the next line, the bytes between these lines, and the number of files.
 struct Output {
   std::string_view type;
   char letter;
@@ -79,7 +79,7 @@ bool wants(const Item& record, const Output& output) {
   });
 }
 
-// The names of files can be any bytes.
+// Replaces bytes that are not UTF-8: file names can contain any bytes.
 std::string readable(std::string name) {
   if (wire::is_utf8(name)) return name;
   std::ranges::replace_if(name, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
@@ -104,8 +104,8 @@ transfer::BulkReport report_of(const JobEngine& engine, const std::string& id, c
   return report;
 }
 
-// The outcome of a batch's puts in one transaction. The store can decide a transaction more than
-// once, and each decision begins without effects.
+// The outcome of one transaction with puts of a batch. The store can call for a decision more than
+// once; each decision begins without effects.
 class Attempt {
  public:
   Attempt(JobEngine& engine, const std::string& id, const BulkBatch& puts, std::size_t first,
@@ -116,14 +116,14 @@ class Attempt {
     effects_.clear();
     units_ = 0;
   }
-  // `rows`: of the puts from the first on that have an action.
+  // `rows`: one for each put from first_ on that has an action.
   void write(Item& record, GuardedRows rows, Batch& batch) {
     reset();
     Lines errors(id_, kErrors, record);
     Lines unmet(id_, kUnmet, record);
     int64_t failed_count = 0;
     int64_t unmet_count = 0;
-    std::vector<int64_t> bytes;  // of the table and of each index
+    std::vector<int64_t> bytes;  // per table and index
     std::size_t row = 0;
     while (first_ + taken() < puts_.puts.size() && batch.bytes() < kTransactionBytes) {
       const BulkPut& put = puts_.puts[first_ + taken()];
@@ -160,7 +160,7 @@ class Attempt {
   std::size_t taken() const { return effects_.size(); }
   double units() const { return units_; }
   int64_t time_ms() const { return time_ms_; }
-  // After the commit.
+  // Called after the commit.
   void count(uint64_t sequence) const {
     for (std::size_t i = 0; i < effects_.size(); ++i) {
       const auto& action = puts_.puts[first_ + i].action;
@@ -246,7 +246,7 @@ class Attempt {
   void advance(Item& record) const {
     const bool ends = first_ + taken() == puts_.puts.size();
     const bool ends_object = ends && puts_.ends_object;
-    // The next object is behind this one: its key is less than that.
+    // Object keys are read in order. The smallest key after this one is the key plus a zero byte.
     record["File"] = ends_object ? puts_.object + '\0' : puts_.object;
     record["Position"] =
         ends_object ? 0 : (ends ? puts_.end : puts_.puts[first_ + taken() - 1].end);
@@ -259,7 +259,7 @@ class Attempt {
   const BulkBatch& puts_;
   const std::size_t first_;
   const int64_t time_ms_;
-  std::vector<std::optional<WriteEffect>> effects_;  // of the puts from the first on
+  std::vector<std::optional<WriteEffect>> effects_;  // of the puts from first_ on
   double units_ = 0;
 };
 
@@ -273,7 +273,7 @@ class BulkPuts final : public Job {
 
   Result<JobState> step() override {
     auto state = take_step();
-    if (!state) output_.reset();  // the outcome can be unknown: continues from what is stored
+    if (!state) output_.reset();  // the outcome can be unknown: resume from the stored record
     return state;
   }
 
@@ -285,7 +285,7 @@ class BulkPuts final : public Job {
 
   void rest() override { close_input(); }
 
-  // What was written stays. Files of the report that are complete stay too, without a manifest.
+  // Written items remain. Finished files of the report remain too, without a manifest.
   Result<void> abandon(const Error& why) override {
     close_input();
     STATOR_RETURN_IF_ERROR(erase_output());
@@ -299,7 +299,7 @@ class BulkPuts final : public Job {
   Result<JobState> take_step() {
     if (!output_) STATOR_RETURN_IF_ERROR(begin());
     if (record_.empty()) return JobState::kDone;
-    if (waits()) {  // unless it is cancelled meanwhile
+    if (waits()) {  // unless it was cancelled
       STATOR_ASSIGN_OR_RETURN(record_, Records(*engine_.store).get(key_));
       if (waits()) return JobState::kMore;
     }
@@ -382,8 +382,8 @@ class BulkPuts final : public Job {
     table_.reset();
   }
 
-  // The newest version of the table; kResourceNotFound once it is dropped, also if another one has
-  // its name.
+  // Returns the newest version of the table. Errors: kResourceNotFound if it was dropped, even if
+  // another table has its name.
   Result<TablePtr> bulk_table() const {
     STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
     const auto snapshot = engine_.catalog->snapshot();
@@ -406,7 +406,7 @@ class BulkPuts final : public Job {
     return {};
   }
 
-  // A transaction that may wait for the disk, while the next one is decided on what it wrote.
+  // A transaction that can be waiting for the disk while the next one is decided on its result.
   struct Flight {
     Flight(JobEngine& engine, const std::string& id, std::shared_ptr<const BulkBatch> puts,
            std::size_t first, int64_t now_ms)
@@ -420,11 +420,12 @@ class BulkPuts final : public Job {
     std::shared_ptr<const BulkBatch> batch;
     std::vector<std::string> keys;
     Attempt attempt;
-    Result<Item> record = Item();  // as the transaction found it, or as it leaves it
+    Result<Item> record = Item();  // as the transaction read it, then as it wrote it
     std::future<CommitResult> result = {};
   };
 
-  // On a shared store, another transaction could come first. A rate is kept one by one.
+  // On a shared store, another transaction could commit in between. A rate limit needs the units of
+  // each transaction before the next one.
   std::size_t flights_max() const {
     return engine_.is_shared || request().contains("MaxWriteRequestUnits") ? 1 : 2;
   }
@@ -452,7 +453,7 @@ class BulkPuts final : public Job {
       batch.put(key_, encode_item(*record));
       return batch;
     };
-    std::promise<CommitResult> outcome;  // the call owns it: the flight can end within set_value()
+    std::promise<CommitResult> outcome;  // not in the flight, which can end within set_value()
     flight.result = outcome.get_future();
     if (engine_.is_shared) {
       outcome.set_value(lease_.transact(flight.keys, decide, table_->schema()));
@@ -462,13 +463,13 @@ class BulkPuts final : public Job {
       };
       engine_.store->transact(flight.keys, decide, std::move(done), table_->schema());
     }
-    // The decision has been made; if its commit fails, the job continues from the record.
+    // The decision is made. If the commit fails, the job continues from the stored record.
     ++transactions_;
     first_ += flight.attempt.taken();
     if (first_ == batch_->puts.size()) batch_.reset();
   }
 
-  // Waits for the oldest transaction.
+  // Waits for the oldest transaction in flight.
   Result<void> land() {
     const std::unique_ptr<Flight> flight = std::move(flights_.front());
     flights_.pop_front();
@@ -487,7 +488,7 @@ class BulkPuts final : public Job {
     return {};
   }
 
-  // ---- The rate that the request allows
+  // ---- The rate limit of the request
 
   void spend(const Attempt& attempt) {
     const int64_t rate = integer_of(request(), "MaxWriteRequestUnits");
@@ -496,7 +497,7 @@ class BulkPuts final : public Job {
     cost_ms_ = static_cast<int64_t>(attempt.units() / static_cast<double>(rate) * kSecondMs);
     due_ms_ = attempt.time_ms() + cost_ms_;
   }
-  // Also if the clock was set back.
+  // Also ends if the clock was set back.
   bool waits() const {
     const int64_t left_ms = due_ms_ - engine_.now_ms();
     return left_ms > 0 && left_ms <= cost_ms_ && !is_cancelling();
@@ -513,7 +514,7 @@ class BulkPuts final : public Job {
     return std::min(kReportFileBytes, engine_.options.export_file_bytes);
   }
 
-  // Where a file ends depends on the lines alone, so that each attempt writes the same one.
+  // The end of a file depends only on the lines, so that each attempt writes the same file.
   Result<void> write_file(const Output& output) {
     const transfer::BulkReport report = report_of(engine_, id_, record_);
     const int64_t part = integer_of(record_, output.files);
@@ -526,7 +527,7 @@ class BulkPuts final : public Job {
            bytes < file_bytes()) {
       STATOR_RETURN_IF_ERROR(copy_lines(output, first, next, bytes, *file));
     }
-    // While the lease was held, no other engine erased a line.
+    // The lease was held until now, so no other engine has erased any of the lines.
     STATOR_RETURN_IF_ERROR(lease_.confirm());
     STATOR_ASSIGN_OR_RETURN(const transfer::DataFile written, file->finish());
     const auto change = [&](Item& record, Batch& batch) {
@@ -544,7 +545,7 @@ class BulkPuts final : public Job {
     return change_record_and(change);
   }
 
-  // Copies a page of lines from `next` on into the file.
+  // Appends a page of lines, beginning at `next`, to the file.
   Result<void> copy_lines(const Output& output, int64_t first, int64_t& next, int64_t& bytes,
                           transfer::DataFileWriter& file) {
     std::vector<std::string> page;
@@ -591,9 +592,9 @@ class BulkPuts final : public Job {
     }
   }
 
-  // ---- The end
+  // ---- Ending
 
-  // From here on nothing is written into the table.
+  // Nothing is written to the table after this.
   Result<void> begin_ending() {
     STATOR_RETURN_IF_ERROR(land_all());
     close_input();
@@ -647,7 +648,7 @@ class BulkPuts final : public Job {
 
   // ---- The record
 
-  // Commits a change of the record that a cancellation can have changed too.
+  // Commits a change of the record. A cancellation can have changed the record too.
   template <class Change>
   Result<void> change_record_and(Change change) {
     const std::array<std::string, 1> keys = {key_};
@@ -673,14 +674,14 @@ class BulkPuts final : public Job {
   const std::string key_;
   Item record_;
   std::optional<transfer::Bucket> output_;  // set once the job has begun
-  TablePtr table_;                          // of the input
+  TablePtr table_;                          // the table of the input
   std::optional<BulkInput> input_;
-  std::shared_ptr<const BulkBatch> batch_;  // whose puts from first_ on are not decided yet
+  std::shared_ptr<const BulkBatch> batch_;  // its puts from first_ on are not decided yet
   std::size_t first_ = 0;
-  int64_t transactions_ = 0;                     // that are decided, by the record
+  int64_t transactions_ = 0;                     // decided so far, according to the record
   std::deque<std::unique_ptr<Flight>> flights_;  // oldest first
   int64_t due_ms_ = 0;                           // when the next puts may be written
-  int64_t cost_ms_ = 0;                          // of the last ones, at the rate of the request
+  int64_t cost_ms_ = 0;                          // of the last puts, at the rate of the request
 };
 
 }  // namespace

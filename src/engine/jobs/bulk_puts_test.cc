@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bulk put operations on one engine: what is written, reported, counted and listed, and what a
-// cancellation, a restart or a dropped table makes of them.
+// Bulk put operations on one engine: writes, reports, counts and lists, and the effects of
+// cancellations, restarts and dropped tables.
 #include <fstream>
 
 #include "api/admin/document.h"
@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A line of DynamoDB JSON; `more`: members next to Item, such as a condition.
+// A line of DynamoDB JSON. `more`: other members of the record, such as a condition.
 std::string line(const Item& item, const std::string& more = {}) {
   return R"({"Item":)" + wire::item_to_json(item) + more + "}\n";
 }
@@ -91,7 +91,7 @@ class BulkPutsTest : public EngineTest {
   }
   static std::string id_of(const std::string& arn) { return arn.substr(arn.rfind('/') + 1); }
 
-  // The lines of a type of output, of all its files.
+  // The report lines of one output type, from all its files.
   std::vector<std::string> report(const std::string& arn, const std::string& type,
                                   std::size_t* files = nullptr) {
     const auto bucket = must(transfer::Bucket::open(buckets_, "mine"));
@@ -118,7 +118,7 @@ class BulkPutsTest : public EngineTest {
   std::size_t count(const std::string& table = "Tab", std::optional<std::string> index = {}) {
     return all_pages(ScanRequest{.table = table, .index = std::move(index)}).size();
   }
-  // No row of a report or a lease is left.
+  // The number of stored output rows; 0 after the job has ended.
   std::size_t output_rows() {
     return must(Records(engine_->store()).list(RecordKind::kOutput)).size();
   }
@@ -164,7 +164,7 @@ TEST_F(BulkPutsTest, WritesEveryItemAndDescribesItself) {
   EXPECT_EQ(text_of(table, "TableName"), "Tab");
   EXPECT_EQ(text_of(table, "TableId"), engine_->describe_table({.table = "Tab"})->table.id);
   EXPECT_EQ(count(), 701U);
-  // Of two records of one item, the later stays.
+  // Of two records with the same key, the later one remains.
   EXPECT_EQ(get("Tab", {{"pk", "p0"}}), (Item{{"pk", "p0"}, {"n", -1}}));
   EXPECT_EQ(engine_->describe_table({.table = "Tab"})->table.item_count, 701);
 }
@@ -186,7 +186,7 @@ TEST_F(BulkPutsTest, ReadsEachFormatAndCompression) {
     EXPECT_EQ(integer_of(done, "ProcessedInputBytes"), integer_of(done, "TotalInputBytes"));
     EXPECT_EQ(get("Tab", {{"pk", name}}), item);
   }
-  // One frame of zstd: {"Item":{"pk":{"S":"z"}}} without compression.
+  // An uncompressed zstd frame: {"Item":{"pk":{"S":"z"}}}.
   const std::string text = line({{"pk", "z"}});
   write("z", std::string("\x28\xb5\x2f\xfd\x20", 5) + static_cast<char>(text.size()) +
                  static_cast<char>((text.size() << 3 | 1) & 255) +
@@ -260,7 +260,7 @@ TEST_F(BulkPutsTest, ReportsWhatCannotBeWritten) {
   EXPECT_THAT(lines[5], HasSubstr("the member 'Item' is missing"));
   EXPECT_TRUE(report(arn, "condition-check-failure").empty());
   EXPECT_EQ(output_rows(), 0U);
-  // What was not asked for is counted, not reported.
+  // Errors of a type that the request does not list are counted but not reported.
   const std::string quiet = start(request(
       "in/", {{"OutputS3Configuration", Item{{"S3Bucket", "mine"},
                                              {"S3KeyPrefix", "out"},
@@ -316,7 +316,7 @@ TEST_F(BulkPutsTest, ItsPutsAreOrdinaryWrites) {
   ASSERT_EQ(in_index.size(), 1U);
   EXPECT_EQ(in_index[0].at("genre"), AttributeValue("jazz"));
   const Item usage = as_map(list_of(done, "BulkOperationUsage").at(0));
-  // a, genre, folk: 11 bytes; a, genre, jazz, expires: 25; c: 3.
+  // Bytes: a, genre, folk: 12; a, genre, jazz, expires: 25; c: 3.
   constexpr int64_t kTableBytes = 12 + 25 + 3;
   EXPECT_EQ(integer_of(map_of(usage, "Table"), "BulkPutBytes"), kTableBytes);
   const Item& indexes = map_of(usage, "GlobalSecondaryIndexes");
@@ -397,8 +397,8 @@ TEST_F(BulkPutsTest, AreListedTheNewestFirstForNinetyDays) {
 TEST_F(BulkPutsTest, CanBeCancelled) {
   write("in/1", many(600));
   write("in/2", many(600, kIfNew));
-  // The first transaction spends what the rate allows for a quarter of a second, and the clock
-  // stands.
+  // The first transaction uses up the rate for a quarter of a second, and the clock does not
+  // advance.
   const std::string arn = start(request("in/", {{"MaxWriteRequestUnits", 1024}}));
   ASSERT_TRUE(comes_true([&] { return integer_of(describe(arn), "ProcessedItemCount") > 0; }));
   const auto cancelled = call(admin::kCancelBulkOperation, {{"BulkOperationArn", arn}});
@@ -424,7 +424,7 @@ TEST_F(BulkPutsTest, KeepsToTheRateOfTheRequest) {
     // 256 units take 250 ms.
     clock_.advance(249ms);
     engine_->run_maintenance();
-    run(request("nothing/"));  // jobs take turns, so the other one has had its own
+    run(request("nothing/"));  // jobs take turns, so the first job has had a turn too
     EXPECT_EQ(integer_of(describe(arn), "ProcessedItemCount"), processed);
     clock_.advance(1ms);
     engine_->run_maintenance();
@@ -432,7 +432,7 @@ TEST_F(BulkPutsTest, KeepsToTheRateOfTheRequest) {
   EXPECT_EQ(outcome(wait_for(arn)), "COMPLETED  600/0");
 }
 
-// The rate lets one transaction through, so the restart comes after it.
+// The rate limit permits one transaction, so the restart comes after it.
 TEST_F(BulkPutsTest, ResumesAfterARestartWhereItWas) {
   ASSERT_THAT(put("Tab", {{"pk", "p3"}, {"v", "before"}}), IsOk());
   write("in/1", many(300, kIfNew) + line({{"pk", 7}}) + many(400, kIfNew));
@@ -561,7 +561,7 @@ TEST_F(BulkPutsTest, DoNotStartWhileAnIndexIsCreated) {
   write("in/1", many(10));
   EXPECT_EQ(outcome(run(request())), "COMPLETED  10/0");
   ASSERT_THAT(engine_->parts().catalog->refresh(), IsOk());
-  engine_->parts().jobs.stop();  // the index stays as it is
+  engine_->parts().jobs.stop();  // the index stays unfinished
   ASSERT_THAT(engine_->update_table(
                   {.table = "Tab",
                    .attributes = {{{"n", ScalarType::kN}}},

@@ -14,7 +14,7 @@ namespace stator {
 
 class ExportFilter {
  public:
-  // kValidation. Borrows the table.
+  // Borrows the table. Errors: kValidation.
   static Result<std::unique_ptr<ExportFilter>> make(const Table& table, const Item& specification);
 
   bool reads(std::string_view row_key) const;  // whether its key condition selects the row
@@ -22,7 +22,7 @@ class ExportFilter {
   EncodedItem projected(ItemView item) const;
 
  private:
-  QueryRequest query_;  // what the plan borrows
+  QueryRequest query_;  // the request that the plan borrows
   ScanRequest scan_;
   RangePlan plan_;
 };

@@ -19,7 +19,7 @@
 namespace stator {
 namespace {
 
-constexpr int64_t kBilledLeast = 10'000'000;  // of an incremental export
+constexpr int64_t kBilledLeast = 10'000'000;  // minimum for an incremental export
 
 transfer::ExportSummary summary_of(const JobEngine& engine, const std::string& id,
                                    const Item& record) {
@@ -84,7 +84,7 @@ class Export final : public Job {
   }
 
  private:
-  // What the file under way began with.
+  // State at the start of the current file.
   struct FileStart {
     std::string after;
     int64_t items = 0;
@@ -138,7 +138,7 @@ class Export final : public Job {
     return {};
   }
 
-  // The commit versions that the export reads at: from the first time on, before the second.
+  // Finds the commit versions to export: those from the first time on, and before the second.
   Result<void> find_commit_versions() {
     const Item& request = map_of(record_, "Request");
     const auto limit = static_cast<uint64_t>(integer_of(record_, "StampLimit"));
@@ -158,8 +158,8 @@ class Export final : public Job {
     return keep_commit_versions(first_commit_version_.value_or(*commit_version), *commit_version);
   }
 
-  // The time at which all files were written, which the manifests state. The first owner that comes
-  // so far decides it, so that every owner writes the same manifests.
+  // Sets the time at which all files were written, for the manifests. The first owner that gets
+  // here stores it, so that every owner writes the same manifests.
   Result<void> keep_end() {
     if (summary_.ended_ms != 0) return {};
     int64_t written_ms = 0;
@@ -195,7 +195,7 @@ class Export final : public Job {
   }
 
   Result<void> finish_file() {
-    // While the lease was held, the rows were pinned. So what has been read by now is complete.
+    // The rows were pinned while the lease was held, so the rows read so far are complete.
     STATOR_RETURN_IF_ERROR(lease_.confirm());
     STATOR_ASSIGN_OR_RETURN(transfer::DataFile written, file_->finish());
     files_.push_back(std::move(written));
@@ -218,7 +218,7 @@ class Export final : public Job {
     changes_.reset();
   }
 
-  // The file under way is written again from its start.
+  // The current file will be written again from its start.
   void drop_file() {
     close_readers();
     if (!file_) return;
@@ -240,8 +240,8 @@ class Export final : public Job {
     return {};
   }
 
-  // False: there are no more rows. Where a file ends depends on the rows alone, not on how many of
-  // them are read at once.
+  // Returns false if there are no more rows. The end of a file depends only on the rows, not on how
+  // many are read at a time.
   template <class Rows>
   Result<bool> write_rows(Rows& rows) {
     STATOR_ASSIGN_OR_RETURN(const auto some, rows.next());
@@ -268,7 +268,7 @@ class Export final : public Job {
 
   Result<void> write_row(const PastChange& row, transfer::DataFileWriter& file) {
     if (!row.before && !row.after) return {};
-    // Of what was deleted, the filter sees what it was.
+    // A deleted item is filtered by its old image.
     const ItemView newest(row.after ? *row.after : *row.before);
     if (filter_ && (!filter_->reads(row.row_key) || !filter_->selects(newest))) return {};
     constexpr int64_t kMicroseconds = 1000;
@@ -297,17 +297,17 @@ class Export final : public Job {
   std::string key_;
   Item record_;
   std::optional<transfer::Bucket> bucket_;  // set once the export has begun
-  std::unique_ptr<ExportFilter> filter_;    // null: all is exported
+  std::unique_ptr<ExportFilter> filter_;    // null: everything is exported
   transfer::ExportSummary summary_;
   TableHistory history_;
   std::optional<CommitVersionSearch> search_;
-  std::optional<uint64_t> first_commit_version_;  // of an increment
+  std::optional<uint64_t> first_commit_version_;  // of an incremental export
   std::string after_;                             // the last row key that was written
   bool read_all_ = false;
   std::vector<transfer::DataFile> files_;  // finished ones
   FileStart start_;
   std::unique_ptr<transfer::DataFileWriter> file_;
-  std::optional<PastItems> items_;  // one of the two while rows are read
+  std::optional<PastItems> items_;  // one of the two, while rows are read
   std::optional<PastChanges> changes_;
 };
 

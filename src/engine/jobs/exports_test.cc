@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports of what changed between two times, and of what a stop has interrupted; what is told of an
-// import's errors.
+// Incremental exports, exports that a shutdown interrupted, and reports of import errors.
 #include <fstream>
 #include <mutex>
 #include <sstream>
@@ -89,7 +88,7 @@ class ExportsTest : public EngineTest {
     }
     return all;
   }
-  // Writes before, within and behind a window of 20 minutes.
+  // Writes before, within and after a window of 20 minutes.
   void write_history() {
     put_ok({{"pk", "kept"}, {"v", 1}});
     put_ok({{"pk", "gone"}, {"v", 1}});

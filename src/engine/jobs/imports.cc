@@ -24,11 +24,11 @@ namespace {
 
 using admin::JobFailure;
 
-// Of one transaction, so that it does not fill the store's queue.
+// Per transaction, so that it does not fill the store's queue.
 constexpr std::size_t kBatchItems = 256;
 constexpr std::size_t kImportBatchBytes = 1UL << 20;
 
-// Of one import; the service writes them to CloudWatch.
+// Per import; DynamoDB writes them to CloudWatch.
 constexpr int64_t kReportedErrors = 100;
 
 class Import final : public Job {
@@ -51,7 +51,7 @@ class Import final : public Job {
     return JobState::kMore;
   }
 
-  // The table is there with what was imported so far.
+  // The table remains, with the items imported so far.
   Result<void> abandon(const Error& why) override {
     if (!begun_) STATOR_RETURN_IF_ERROR(begin());
     failure_ = admin::internal_failure(why);
@@ -59,7 +59,7 @@ class Import final : public Job {
   }
 
  private:
-  // What a batch waits for: its transaction, and what it reaches in the object.
+  // The position in the object after the current batch.
   struct Flush {
     uint64_t position = 0;
     bool ends_object = false;
@@ -70,7 +70,8 @@ class Import final : public Job {
     STATOR_ASSIGN_OR_RETURN(record_, Records(*engine_.store).get(key_));
     const std::string name = text_of(record_, "Table");
     const auto snapshot = engine_.catalog->snapshot();
-    // An earlier version of Stator can have ended between the commits of the table and the record.
+    // An earlier version of Stator can have stopped between the commits of the table and of the
+    // record.
     const auto found = snapshot->restoring.find(name);
     if (found != snapshot->restoring.end() &&
         found->second->definition().id == text_of(record_, "TableId")) {
@@ -92,7 +93,7 @@ class Import final : public Job {
       return {};
     };
     if (!table_) return Records(lease_).change(key_, end);
-    // In one commit: only this attempt knows why the import has failed.
+    // In one commit, because only this attempt knows the failure.
     const RecordChange import{.key = key_, .change = end};
     return engine_.catalog->finish_restore(table_->name(), &lease_, &import);
   }
@@ -159,7 +160,7 @@ class Import final : public Job {
     flush_ = Flush{.position = position, .ends_object = true};
   }
 
-  // Reads up to a batch of the object.
+  // Reads the object until the batch is complete.
   void read_batch() {
     while (!flush_) {
       const uint64_t begin = reader_->position();
@@ -169,7 +170,8 @@ class Import final : public Job {
             found == transfer::Found::kItem ? take(reader_->item()) : Failure(reader_->error());
         if (!taken) count_error(begin, taken.error().message);
       }
-      // As with DynamoDB, what is not an item ends its object; a bad row of CSV ends only itself.
+      // As in DynamoDB, a record that is not an item ends its object. An invalid CSV row is only
+      // skipped.
       const bool ends =
           found == transfer::Found::kEnd || (found == transfer::Found::kNoItem && !is_csv());
       if (ends || batch_.size() >= kBatchItems || batch_bytes_ >= kImportBatchBytes) {
@@ -191,7 +193,7 @@ class Import final : public Job {
     engine_.options.report(LogLevel::kWarning, line);
   }
 
-  // Of two items with one key, the later stays.
+  // The later of two items with the same key replaces the earlier one.
   Result<void> take(const Item& item) {
     STATOR_RETURN_IF_ERROR(validate(PutItemRequest{.table = table_->name(), .item = item}));
     STATOR_RETURN_IF_ERROR(check_item(*table_, item));
@@ -207,12 +209,12 @@ class Import final : public Job {
     return {};
   }
 
-  // Writes the batch, and how far it has come with it. Can be repeated.
+  // Writes the batch and the new position. Can be repeated.
   Result<void> flush() {
     add("Bytes", static_cast<int64_t>(flush_->position) - integer_of(record_, "Position"));
     record_["Position"] = flush_->position;
     Item record = record_;
-    // The next object is behind this one: its key is less than that.
+    // Object keys are read in order. The smallest key after this one is the key plus a zero byte.
     if (flush_->ends_object) record["File"] = text_of(record_, "File") + '\0';
     std::vector<std::string> keys = {key_};
     for (const auto& [key, item] : batch_) keys.push_back(key);
@@ -249,10 +251,10 @@ class Import final : public Job {
   std::optional<transfer::Bucket> bucket_;
   std::vector<std::string> keys_;
   std::size_t next_key_ = 0;
-  std::unique_ptr<transfer::ItemReader> reader_;  // of the object under way
+  std::unique_ptr<transfer::ItemReader> reader_;  // of the current object
   std::map<std::string, EncodedItem> batch_;
   std::size_t batch_bytes_ = 0;
-  std::optional<Flush> flush_;  // the batch is complete
+  std::optional<Flush> flush_;  // set if the batch is complete
 };
 
 }  // namespace

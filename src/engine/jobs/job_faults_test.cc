@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of every kind on a store that refuses one operation of theirs, each in turn.
+// Jobs of every kind on a store that fails one of their operations, each in turn.
 #include <fstream>
 #include <functional>
 
@@ -24,7 +24,7 @@ class JobFaults : public EngineTest {
   JobFaults() { restart(); }
   ~JobFaults() override { engine_.reset(); }
 
-  // A new store with the tables and the backup that jobs start from.
+  // Creates a new store with the tables and the backup that the jobs use.
   void restart() {
     engine_.reset();
     faults_.mend();
@@ -46,7 +46,7 @@ class JobFaults : public EngineTest {
     backup_ = create_backup();
     wait_for_backup(backup_);
   }
-  // The engine ends with the jobs that it has, and is opened on the same store.
+  // Destroys the engine, with its jobs, and opens another one on the same store.
   void reopen() {
     engine_.reset();
     faults_.mend();
@@ -142,7 +142,7 @@ class JobFaults : public EngineTest {
     return index();
   }
 
-  // Runs a job on a new store, with its first operation refused, then its second, until none is.
+  // Runs a job on a new store. First its first operation fails, then its second, until none fails.
   void refuse_each_operation(const std::function<void()>& job) {
     for (const Code code : {Code::kThrottling, Code::kIo}) {
       for (int operation = 0;; ++operation) {
@@ -153,7 +153,7 @@ class JobFaults : public EngineTest {
         faults_.fail_at(operation, {.code = code, .message = "refused"});
         job();
         if (testing::Test::HasFailure()) return;
-        // What the job leaves to others can come later.
+        // Work that the job leaves to other jobs can end later.
         if (!faults_.has_failed()) {
           EXPECT_GT(operation, 2);
           break;
@@ -246,7 +246,7 @@ TEST_F(JobFaults, BulkPutsSurviveARefusalOfAnyOperation) {
   });
 }
 
-// The engine ends at each operation of the import in turn.
+// The engine stops at each operation of the import in turn.
 TEST_F(JobFaults, AnImportThatFailsIsNeverCompletedAfterARestart) {
   for (int operation = 0;; ++operation) {
     SCOPED_TRACE("operation " + std::to_string(operation));
@@ -303,7 +303,7 @@ TEST_F(JobFaults, AnIndexIsFilledDespiteARefusalOfAnyOperation) {
 }
 
 TEST_F(JobFaults, AnIndexWhoseLastStepIsRefusedIsNotFilledAgain) {
-  std::vector<std::size_t> scans;  // of the table, by the operation that was refused
+  std::vector<std::size_t> scans;  // scans of the table, by the operation that failed
   do {
     ASSERT_LT(scans.size(), 1000U);
     restart();

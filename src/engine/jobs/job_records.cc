@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kTokenLifeMs = 8LL * 3600 * 1000;
 
-// Tokens of pages are as the service's: lower-case hexadecimal, at least 112 digits.
+// Page tokens have DynamoDB's form: lower-case hexadecimal, at least 112 digits.
 constexpr std::size_t kTokenBytes = 56;
 
 std::string page_token(const JobKind& kind, std::string text) {

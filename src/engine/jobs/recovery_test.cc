@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Point-in-time recovery: tables restored to moments of their past.
+// Point-in-time recovery: tables restored to earlier points in time.
 #include <map>
 #include <random>
 #include <set>
@@ -146,7 +146,7 @@ TEST_F(Recovery, RestoresATableAsItWasAtEachMomentOfARandomHistory) {
   EXPECT_TRUE(findings().empty());
 }
 
-// Transfers keep the sum of all accounts, so whatever is restored must have it.
+// Transfers preserve the sum of all accounts, so every restored table must have it.
 TEST_F(Recovery, RestoresWholeTransactionsOfATableThatIsBeingWritten) {
   constexpr int kAccounts = 20;
   put_many(kAccounts, 100);
@@ -188,14 +188,14 @@ TEST_F(Recovery, GoesOnWithARestorationAfterARestart) {
   clock_.advance(std::chrono::seconds(1));
   put_many(1400, 2);
   ASSERT_THAT(restore(request_for("Again", time_ms)), IsOk());
-  open_directory();  // wherever it was
+  open_directory();  // interrupts the job at any point
   EXPECT_TRUE(findings().empty());
   wait_for_table("Again");
   EXPECT_EQ(contents("Again"), expected);
   EXPECT_EQ(contents("Again", "byN"), expected);
 }
 
-// What the record of a restoration names is kept until it has ended.
+// The history that a restore reads is kept until the restore has ended.
 TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   put_many(700, 1);
   ASSERT_THAT(set_recovery(true), IsOk());
@@ -203,8 +203,8 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   PinnedHistory history{.space = table()->definition().space, .log = table()->log_space()};
   history.commit_version = must(commit_version_at(engine_->store(), history.log, clock_.unix_ms()));
   clock_.advance(std::chrono::seconds(1));
-  put_many(350, 2);  // the rest is in the table alone
-  // As an earlier process left it that had copied nothing.
+  put_many(350, 2);  // the other items are only in the table
+  // The state after an earlier process that had not copied anything.
   TableDefinition definition = table()->definition();
   definition.settings.table = "Again";
   definition.id = "4fd3b6f4-2f3c-4a53-8d3a-1d2c5a0e7f10";
@@ -287,7 +287,7 @@ TEST_F(Recovery, GoesOnRecordingForWhoPinsTheLog) {
                            Item{{"From", table()->definition().space},
                                 {"Log", log},
                                 {"Stamp", 1},
-                                {"Status", "COMPLETED"}},  // so that no engine goes on with it
+                                {"Status", "COMPLETED"}},  // so that no engine resumes the job
                            {.source = table().get()}),
       IsOk());
   ASSERT_THAT(set_recovery(false), IsOk());
@@ -327,7 +327,7 @@ TEST_F(Recovery, KeepsChangesForThePeriodAndNoLonger) {
   EXPECT_THAT(restore(request_for("Future", clock_.unix_ms() + 1)),
               FailsWith(Code::kInvalidRestoreTime, "' and LatestRestorableDateTime '"));
   EXPECT_EQ(restored_to(earliest_ms), moments.at(earliest_ms));
-  // What has gone does not come back with a longer period, nor with a second beginning.
+  // Discarded history does not return with a longer period or when recovery is enabled again.
   ASSERT_THAT(set_recovery(true, 35), IsOk());
   EXPECT_EQ(recovery().at("EarliestRestorableDateTime"), seconds(earliest_ms));
   clock_.advance(std::chrono::hours(1));
@@ -384,7 +384,7 @@ TEST_F(Recovery, RefusesRequestsThatSayTooLittleOrTooMuch) {
   EXPECT_THAT(restore(both), FailsWith(Code::kValidation,
                                        "Invalid Request: Both RestoreDateTime and "
                                        "UseLatestRestorableTime cannot be set"));
-  both["SourceTableName"] = "None";  // what the request lacks is looked at first
+  both["SourceTableName"] = "None";  // missing members are reported first
   EXPECT_THAT(restore(both), FailsWith(Code::kValidation, "cannot be set"));
   EXPECT_THAT(restore(request_for("Things", now_ms)),
               FailsWith(Code::kTableAlreadyExists, "Table already exists: Things"));

@@ -18,7 +18,7 @@
 namespace stator {
 namespace {
 
-// The request of CreateTable that has these members: the readers of its parts serve here too.
+// Parses `members` with the reader of CreateTable requests.
 Result<CreateTableRequest> parsed(Item members) {
   members["TableName"] = "parsed";
   members["AttributeDefinitions"] = List{Item{{"AttributeName", "a"}, {"AttributeType", "S"}}};
@@ -106,7 +106,7 @@ Result<void> check_throughput(const Item& request, const CreateTableRequest& sou
   return {};
 }
 
-// The copy of a table's items and entries from a backup, or as another table's were.
+// Copies a table's items and index entries from a backup, or as they were in another table.
 class Restore final : public Job {
  public:
   Restore(JobEngine& engine, JobLease& lease, std::string table)
@@ -129,7 +129,7 @@ class Restore final : public Job {
     return finish();
   }
 
-  // The record says how far the copy has come.
+  // The record contains the position of the copy.
   void rest() override { copy_.reset(); }
 
   Result<void> abandon(const Error&) override {
@@ -143,7 +143,7 @@ class Restore final : public Job {
     return JobState::kDone;
   }
 
-  // Sets copy_ once the source is known; kDone if there is nothing to copy.
+  // Sets copy_ once the source is known. Returns kDone if there is nothing to copy.
   Result<JobState> begin() {
     STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
     const auto snapshot = engine_.catalog->snapshot();
@@ -171,7 +171,7 @@ class Restore final : public Job {
     return JobState::kMore;
   }
 
-  // False: the commit version of the record's time has not been found yet.
+  // Returns false if the commit version of the record's time has not been found yet.
   Result<bool> find_commit_version() {
     if (!record_.contains("StampLimit")) return true;
     if (!search_) {
@@ -251,7 +251,7 @@ void start_restore(JobEngine& engine, const std::string& table) {
 Result<void> resume_restores(JobEngine& engine) {
   STATOR_ASSIGN_OR_RETURN(const auto restores, Records(*engine.store).list(RecordKind::kRestore));
   for (const auto& [table, record] : restores) {
-    if (record.contains("Import")) continue;  // imports.h
+    if (record.contains("Import")) continue;  // see imports.h
     if (is_free(engine, RecordKind::kRestore, table)) start_restore(engine, table);
   }
   return {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exports while two engines share a store and the directory of the bucket. The files are those that
-// the manifests name, whichever engine writes them, and even if both write at the same time.
+// Exports while two engines share a store and the directory of the bucket. The bucket has exactly
+// the files that the manifests name, even if both engines write at the same time.
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -38,8 +38,8 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
 
   bool is_done() override { return text_of(described(), "ExportStatus") == "COMPLETED"; }
 
-  // Each file that the manifest names is whole, together they hold each item once, and nothing else
-  // is left in the bucket.
+  // Each file in the manifest is complete, together they contain each item once, and the bucket has
+  // no other files.
   void check() override {
     const Item description = described();
     EXPECT_EQ(integer_of(description, "ItemCount"), kItems);
@@ -73,7 +73,7 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
     EXPECT_EQ(std::set<std::string>(keys.begin(), keys.end()), expected);
   }
 
-  // What is written after the export's time moves the rows that an owner reads at once.
+  // Writes after the export's time change which rows an owner reads at a time.
   void write_more() {
     for (int i = 0; i < 100; ++i) {
       ASSERT_THAT(put("Songs", {{"pk", "later " + std::to_string(i)}}), IsOk());
@@ -81,7 +81,7 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
     }
   }
 
-  // A process that is killed leaves the file that it was writing.
+  // A killed process leaves the file that it was writing.
   void kill_ours_while_it_writes() {
     std::vector<fs::path> incomplete;
     for (const auto& entry : fs::recursive_directory_iterator(buckets_)) {
@@ -115,7 +115,7 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
     return all;
   }
 
-  // Empty until it is written.
+  // Returns the manifest, or an empty string before it is written.
   std::string manifest() {
     const transfer::Bucket bucket = *transfer::Bucket::open(buckets_, "mine");
     const auto keys = *bucket.keys("");
@@ -125,7 +125,7 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
   }
 
   int64_t started_ms_ = 0;
-  std::string manifest_;  // that an owner wrote whose job was not finished
+  std::string manifest_;  // written by an owner whose job had not finished
   std::string export_;
 };
 
@@ -138,7 +138,7 @@ TEST_P(ExportSharing, AnotherEngineFinishesWhatADeadOneBegan) {
       [] {});
 }
 
-// The table has been dropped by then, so what the owner still reads is not there.
+// The table has been dropped by then, so the rows that the owner still reads are missing.
 TEST_P(ExportSharing, AnOwnerThatWakesUpAfterItsLeaseChangesNothing) {
   stop_at_each_call(
       [&] {
@@ -153,7 +153,7 @@ TEST_P(ExportSharing, AnOwnerThatWakesUpAfterItsLeaseChangesNothing) {
       });
 }
 
-// The first owner continues while the second one is at work.
+// The first owner resumes while the second one is working.
 TEST_P(ExportSharing, TwoOwnersThatWriteAtTheSameTimeWriteTheSame) {
   for (int call = 0;; ++call) {
     SCOPED_TRACE("call " + std::to_string(call));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two engines of one backend for tests of jobs: one works on them, and can be stopped at any of its
-// commits and views.
+// Two engines on one backend, for tests of jobs. One runs the jobs, and can be stopped at any of
+// its commits and views.
 #pragma once
 
 #include <functional>
@@ -23,15 +23,15 @@
 
 namespace stator::test {
 
-// A process's store that can be held at a commit or a view, or cut off. Only those count that are
-// asked for on other threads than the one that made it: those of jobs.
+// A process's store that can hold a commit or a view, or be cut off. It counts only calls of jobs,
+// which run on other threads than the one that created it.
 //
-// Thread safety: every method may be called from any thread at once.
+// Thread safety: every method can be called from any thread at once.
 class HeldStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
-  // The next `calls` pass. Those after them wait.
+  // Lets the next `calls` calls pass. Later ones wait.
   void hold_after(int calls) {
     const std::lock_guard lock(mutex_);
     passing_ = calls;
@@ -43,7 +43,7 @@ class HeldStore final : public ForwardingStore {
   void let_go() {
     for (Call& call : take_waiting(State::kOpen)) call(true);
   }
-  // From now on every call fails, also those that wait.
+  // From now on, every call fails, including the waiting ones.
   void cut() {
     for (Call& call : take_waiting(State::kCut)) call(false);
   }
@@ -106,7 +106,7 @@ class HeldStore final : public ForwardingStore {
     const std::lock_guard lock(mutex_);
     return state_ == State::kCut;
   }
-  // Erasures do not wait: they fail as long as others do.
+  // Erasures do not wait. They fail while other calls would wait.
   bool refuses_erasures() const {
     const std::lock_guard lock(mutex_);
     const bool is_job = std::this_thread::get_id() != requests_;
@@ -149,15 +149,16 @@ class HeldStore final : public ForwardingStore {
 // `ours_` starts jobs; engine_ is another process.
 class SharedJobs : public EngineTest {
  protected:
-  // Of the kind of job under test: what it starts from, its start, whether it has ended as engine_
-  // sees it, and whether it did all that it was asked for, once.
+  // Functions for the kind of job under test. prepare() creates its data, start() starts it.
+  // is_done() reports whether it has ended, as engine_ sees it. check() checks that it did all of
+  // its work once.
   virtual void prepare() = 0;
   virtual void start(Engine& engine) = 0;
   virtual bool is_done() = 0;
   virtual void check() = 0;
 
-  // Stops ours_ at each commit and view of the job, each time on a new backend. `before` runs then;
-  // `end` once the other engine has finished the job.
+  // Stops ours_ at each commit and view of the job, each time on a new backend. Then calls
+  // `before`. Calls `end` after the other engine has finished the job.
   void stop_at_each_call(const std::function<void()>& before, const std::function<void()>& end) {
     for (int call = 0;; ++call) {
       SCOPED_TRACE("call " + std::to_string(call));
@@ -172,7 +173,7 @@ class SharedJobs : public EngineTest {
       }
       before();
       const bool had_ended = is_done();
-      // The first commit takes the lease.
+      // The first commit acquires the lease.
       for (int i = 0; i < 3 && call > 0; ++i) {
         engine_->run_maintenance();
         EXPECT_EQ(is_done(), had_ended);
@@ -186,15 +187,15 @@ class SharedJobs : public EngineTest {
       if (HasFailure()) return;
     }
   }
-  // An owner that sleeps until another one has finished the job, and then continues.
+  // The owner resumes after another one has finished the job.
   void wake_up_ours() {
     our_store_->take_has_written();
     our_store_->let_go();
     EXPECT_TRUE(comes_true([&] { return ours_->stats().jobs == 0; }));
     EXPECT_FALSE(our_store_->take_has_written());
   }
-  // The maintenance of engine_ takes a lease that it has seen and that ours_ does not keep.
-  // `before_last` runs before the maintenance that does so.
+  // Runs the maintenance of engine_ until it acquires the lease, which ours_ does not renew. Calls
+  // `before_last` before the last run.
   void run_out_lease(const std::function<void()>& before_last = [] {}) {
     for (int64_t left_ms = kJobLeaseMs; left_ms > 0; left_ms -= kLeaseLookMs) {
       if (left_ms == kLeaseLookMs) before_last();
@@ -216,7 +217,7 @@ class SharedJobs : public EngineTest {
     engine_.reset();
   }
 
-  // A new backend with a table.
+  // Creates a backend with a table.
   void restart() {
     ours_.reset();
     engine_.reset();
@@ -263,7 +264,7 @@ class SharedJobs : public EngineTest {
     EXPECT_THAT(answer, IsOk());
     return answer ? std::move(*answer) : Item();
   }
-  // The items of a table or an index, by their keys, as the other process sees them.
+  // The items of a table or an index, by key, as the other process reads them.
   std::map<std::string, Item> items(const std::string& table,
                                     std::optional<std::string> index = {}) {
     std::map<std::string, Item> found;
@@ -283,7 +284,7 @@ class SharedJobs : public EngineTest {
     return any;
   }
 
-  // Every space that was dropped is erased once an engine is opened, and the store is sound.
+  // All dropped spaces must be erased once an engine is opened, and the store must be valid.
   void expect_sound() {
     ours_.reset();
     engine_.reset();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of each kind while two engines share a store: the engine that works on a job is stopped at
-// each of its calls in turn, and the other one finishes the job.
+// Jobs of each kind while two engines share a store. The engine that runs a job is stopped at each
+// of its calls in turn, and the other engine finishes the job.
 #include <algorithm>
 #include <fstream>
 
@@ -23,7 +23,7 @@ Item import_request(const std::string& bucket) {
                 {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}}}}};
 }
 
-// Puts of a new item and of one that exists for each song, and one that is invalid.
+// Writes puts of a new and of an existing item per song, and one invalid put.
 void write_puts(const std::filesystem::path& file, int songs) {
   std::ofstream puts(file);
   const std::string if_new = R"-(,"ConditionExpression":"attribute_not_exists(pk)"})-";
@@ -150,7 +150,7 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
     return map_of(call(*engine_, admin::kDescribeBulkOperation, {{"BulkOperationArn", bulk_}}),
                   "BulkOperationDescription");
   }
-  // Every put took effect once and is reported once.
+  // Every put took effect once and was reported once.
   void check_bulk() {
     const Item bulk = described_bulk();
     EXPECT_EQ(text_of(bulk, "BulkOperationStatus"), "COMPLETED_WITH_ERRORS");
@@ -223,7 +223,7 @@ TEST_P(JobSharing, AnEngineThatStopsHandsItsJobsOver) {
 
 class BackupSharing : public JobSharing {
  protected:
-  // A backup whose owner stops when it has copied some of the items.
+  // Starts a backup whose owner stops after it has copied some of the items.
   void begin_copy() {
     for (int calls = 1;; ++calls) {
       prepare();
@@ -237,7 +237,7 @@ class BackupSharing : public JobSharing {
   }
 };
 
-// Its rows can be erased while they are copied: the other process does not know that they are read.
+// The rows can be erased while they are copied: the other process does not know of the reads.
 TEST_P(BackupSharing, ABackupOfATableThatAnotherProcessDropsIsDeleted) {
   begin_copy();
   ASSERT_THAT(engine_->delete_table({.table = "Songs"}), IsOk());
@@ -264,7 +264,7 @@ TEST_P(BackupSharing, ACopyThatBeginsAgainHasNothingOfTheOneBefore) {
   expect_sound();
 }
 
-// The engine that continued the backup ends before it has erased what the first one copied.
+// The engine that resumed the backup stops before it erases the rows of the first copy.
 TEST_P(BackupSharing, TheRowsOfAnEarlierCopyAreErasedAfterARestart) {
   begin_copy();
   const auto space = [&] {
@@ -282,7 +282,7 @@ TEST_P(BackupSharing, TheRowsOfAnEarlierCopyAreErasedAfterARestart) {
   };
   EXPECT_GT(rows_before(), 0U);
   engine_->run_maintenance();
-  run_out_lease([&] { their_store_->hold_after(2); });  // the lease, and the other space
+  run_out_lease([&] { their_store_->hold_after(2); });  // the lease, then the other space
   ASSERT_TRUE(comes_true([&] { return space() != before; }));
   their_store_->cut();
   engine_ = open_engine(their_store_);
@@ -399,7 +399,7 @@ class TokenSharing : public SharedJobs, public ::testing::WithParamInterface<std
 
 TEST_P(TokenSharing, OneJobBeginsOfOneToken) {
   prepare();
-  // Once an import has ended, a repeated request is refused: the table exists.
+  // After an import has ended, a repeated request is rejected because the table exists.
   their_store_->hold_after(0);
   std::string theirs;
   our_store_->before_requests([&] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// BatchExecuteStatement: statements of single items side by side, each with an outcome of its own.
-// Those that read share a read of the store, so its failure is the outcome of all of them.
+// BatchExecuteStatement: independent single-item statements, each with its own outcome. SELECT
+// statements share one read of the store, so a failure of the store is the outcome of all of them.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -22,7 +22,7 @@
 namespace stator {
 namespace {
 
-// The codes of statements, which are those of exceptions without their endings.
+// Statement error codes are exception names without "Exception".
 std::string statement_code(Code code) {
   switch (code) {
     case Code::kValidation:
@@ -46,7 +46,7 @@ StatementError statement_error(Error error) {
   return result;
 }
 
-// A statement until it runs: the read of one key, or a write.
+// A statement before it runs: a read of one key, or a write.
 struct Prepared {
   TablePtr table;
   Item key;
@@ -90,10 +90,10 @@ Result<Prepared> prepare(const CatalogSnapshot& snapshot, const BatchStatement& 
 using Plans = std::vector<Result<partiql::Plan>>;
 using Statements = std::vector<Result<Prepared>>;
 
-// What the statements of one batch share until the last of them is done.
+// State that the statements of a batch share until the last one is done.
 struct StatementBatch {
   std::mutex mutex;
-  std::size_t pending = 1;  // the starting itself counts
+  std::size_t pending = 1;  // 1 for starting the statements
   CapacityMeter meter;
   BatchExecuteStatementResult result;
   Done<BatchExecuteStatementResult> done;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExecuteTransaction: TransactWriteItems or TransactGetItems, written as statements.
+// ExecuteTransaction: TransactWriteItems or TransactGetItems as PartiQL statements.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -115,7 +115,7 @@ class ReadOfTransaction {
  private:
   const ExecuteTransactionRequest& request_;
   const std::vector<Plan> plans_;
-  std::vector<Item> keys_;  // of the statements
+  std::vector<Item> keys_;  // one per statement
   ItemReads reads_;
 };
 
@@ -160,7 +160,7 @@ Result<std::vector<WriteAction>> prepare_writes(const CatalogSnapshot& snapshot,
   return actions;
 }
 
-// Tells requests apart by their statements and parameters.
+// Hashes the statements and parameters, to distinguish requests with the same token.
 Hash128 fingerprint_of(const Hash128& secret, const ExecuteTransactionRequest& request) {
   std::string bytes = "ExecuteTransaction";
   for (const ParameterizedStatement& statement : request.statements) {

@@ -72,7 +72,7 @@ Result<void> PageRead::operator()(ReadView& view) {
   return {};
 }
 
-// Rows of another partition key with the same hash do not count.
+// Returns false for rows of another partition key with the same hash.
 bool PageRead::belongs(ItemView item, std::size_t part) const {
   const Item& hash = part == 0 ? plan_.hash : plan_.more[part - 1].hash;
   return hash.empty() || has_partition(item, plan_.shape(), hash);
@@ -84,7 +84,7 @@ RangeRead PageRead::take_range(std::size_t part) {
           .expected_rows = plan_.limit.value_or(0)};
 }
 
-// Counts a row; true if the page ends with it.
+// Counts a row. Returns true if the page ends with it.
 bool PageRead::count(ItemView row) {
   ++response_.scanned_count;
   examined_bytes_ += item_size_bytes(row);
@@ -131,7 +131,7 @@ Result<void> PageRead::read_fetching(ReadView& view, std::size_t part) {
   return {};
 }
 
-// The service reads the whole item, each rounded up on its own.
+// DynamoDB reads the whole item. The read units of each item are rounded up separately.
 Result<bool> PageRead::fetch(ReadView& view, ItemView entry) {
   const Table& table = *plan_.table;
   STATOR_RETURN_IF_ERROR(

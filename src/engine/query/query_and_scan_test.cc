@@ -90,7 +90,7 @@ TEST_F(Ranges, BeginsWithFindsEveryPrefix) {
   const std::string zero("a\0b", 3);
   for (const std::string& text : {std::string("a"), zero, std::string("ab"), std::string("a\xff"),
                                   std::string("b"), std::string("A")}) {
-    if (text == "a\xff") continue;  // no UTF-8
+    if (text == "a\xff") continue;  // not valid UTF-8
     ASSERT_THAT(put("Sorted", {{"pk", "a"}, {"sk", text}}), IsOk());
   }
   const auto page = call_and_wait(*engine_, &Engine::query,
@@ -367,8 +367,8 @@ TEST_F(Ranges, AStartKeyOfAnotherSegmentIsRefused) {
 
 TEST_F(Ranges, ScansOfAnIndexSeeOnlyItsItems) {
   fill(6);
-  ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", 100}, {"rank", 1}}), IsOk());     // no place
-  ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", 101}, {"place", "p"}}), IsOk());  // no rank
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", 100}, {"rank", 1}}), IsOk());     // no `place`
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", 101}, {"place", "p"}}), IsOk());  // no `rank`
   EXPECT_EQ(all_pages(ScanRequest{.table = "Things", .index = "ByPlace", .limit = 4}).size(), 6U);
   EXPECT_EQ(all_pages(ScanRequest{.table = "Things", .index = "ByRank", .limit = 4}).size(), 7U);
   EXPECT_EQ(all_pages(ScanRequest{.table = "Things", .limit = 4}).size(), 8U);

@@ -51,7 +51,7 @@ std::set<std::string, std::less<>> not_projected(const Index& index,
   return attributes;
 }
 
-// Select and the projection against what the index holds.
+// Checks Select and the projection against the attributes that the index projects.
 Result<void> plan_attributes(RangePlan& plan, const std::optional<Select>& select) {
   plan.count_only = select == Select::kCount;
   if (plan.index == nullptr) return {};
@@ -98,7 +98,7 @@ Result<void> parse_expressions(RangePlan& plan, const Request& request,
   return {};
 }
 
-// A query's filter sees what its index holds, and no key of the range that is read.
+// A query's filter can use only attributes that the index projects, and no key attributes.
 Result<void> check_query_filter(const RangePlan& plan, const KeySchema& schema, bool legacy) {
   if (!plan.filter) return {};
   const auto attributes = plan.filter->attributes();
@@ -130,7 +130,7 @@ Result<RangePlan> begin_plan(const Table& table, const Request& request) {
 
 }  // namespace
 
-// ---- The key condition's rows
+// ---- Key conditions
 
 KeyRange range_within(const std::string& prefix, const KeyCondition::Range& condition) {
   using enum KeyCondition::Operator;
@@ -180,7 +180,7 @@ QueryRange query_range(const RangePlan& plan, const KeyCondition& condition) {
   return range;
 }
 
-// ---- Where a page starts
+// ---- Start of a page
 
 bool fits(const KeyShape& shape, const Item& key) {
   const auto present = [&](const AttributeDefinition& attribute) {
@@ -224,7 +224,7 @@ bool contains(const KeyRange& range, const std::string& key) {
   return key >= range.begin && (range.end.empty() || key < range.end);
 }
 
-// Cuts off what was examined before.
+// Removes the rows that earlier pages have examined.
 void continue_after(RangePlan& plan, std::string row) {
   if (plan.direction == Direction::kForward) {
     plan.range.begin = std::move(row) + '\0';

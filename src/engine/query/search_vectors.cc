@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SearchVectors: compares the search vector with every one that the condition leaves, or with those
-// that can be among the nearest according to the cache, in the order of the rows. Then it reads
-// the items of the nearest from the same state of the store.
+// SearchVectors: scores the vectors that satisfy the condition. With the cache, it scores only
+// candidates for the nearest, in row order. Then it reads the items of the nearest vectors in the
+// same read view.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -20,9 +20,9 @@ namespace stator {
 namespace {
 
 constexpr std::size_t kResponseBytesMax = 16UL << 20;
-constexpr std::size_t kSearchBytesMin = 1024;  // as capacity counts them
+constexpr std::size_t kSearchBytesMin = 1024;  // minimum of the consumed capacity
 
-// The best of many, the worst of which is at the front.
+// The nearest vectors found so far, as a heap with the farthest at the front.
 class Nearest {
  public:
   struct Found {
@@ -96,7 +96,7 @@ class Search {
     view_table(engine, *table_, *this, std::move(done));
   }
 
-  // In a view.
+  // Runs the search in a read view.
   Result<void> operator()(ReadView& view) {
     const VectorScores scores(index_->definition.distance_function, request_.vector);
     const auto top = static_cast<std::size_t>(request_.top_k);
@@ -190,7 +190,7 @@ class Search {
     return {};
   }
 
-  // One row; `counts`: as examined.
+  // Examines one row. `counts`: adds the row to the examined bytes.
   Result<void> look_at(std::string_view value, Nearest& nearest, bool counts) {
     STATOR_ASSIGN_OR_RETURN(const VectorRowView row, VectorRowView::of(value, index_->shape));
     const bool wanted = std::ranges::all_of(
@@ -203,7 +203,7 @@ class Search {
 
   std::size_t vector_bytes() const { return index_->shape.dimensions * sizeof(float); }
 
-  // What the response shows of an item.
+  // Reads an item, and sets `shown` to the part that the response contains.
   Result<void> take(ReadView& view, const std::string& key, std::optional<EncodedItem>& shown) {
     bool is_wanted = true;
     STATOR_ASSIGN_OR_RETURN(const bool found, view.get(key, [&](std::string_view value) {
@@ -214,7 +214,7 @@ class Search {
       shown = shown_of(item);
     }));
     if (!found) return fail(Code::kCorruption, "A vector index has a row without its item");
-    // The hashes of two values are equal.
+    // Another value of the attribute has the same hash.
     if (!is_wanted) return fail(Code::kInternalServerError, "Two values have one hash");
     returned_bytes_ += item_size_bytes(ItemView(*shown));
     return {};
@@ -238,7 +238,7 @@ class Search {
     return projection_ ? projection_->apply(item) : EncodedItem(item.bytes());
   }
 
-  // The index keeps floats.
+  // The vector as the index stores it: as floats.
   List as_kept(ValueView value) const {
     List list;
     const auto vector = vector_of(value, index_->shape.dimensions);
@@ -253,7 +253,7 @@ class Search {
   const Table* table_ = nullptr;
   const VectorIndex* index_ = nullptr;
   std::optional<ProjectionExpression> projection_;
-  Item wanted_;  // the attributes of the search schema that the condition names
+  Item wanted_;  // the condition's attributes from the search schema
   VectorFilters filters_;
   KeyRange range_;                               // of the rows with the HASH value
   VectorCache* cache_ = nullptr;                 // null on a shared store

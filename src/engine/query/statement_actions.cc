@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole WHERE is the condition of a write, its key included: an item that is not there fails
-// it, so that an UPDATE never makes one. A DELETE of what is not there is none of the condition's.
+// The condition of a write is the whole WHERE clause, including the key. It is false if the item
+// does not exist, so UPDATE never creates an item. A DELETE of an absent item succeeds.
 #include "engine/query/statement_actions.h"
 
 #include <utility>
@@ -42,7 +42,7 @@ Result<void> check_item_keys(const KeyShape& shape, const Item& item) {
   return {};
 }
 
-// The condition is true, or there is no item.
+// True if the condition is true or the item does not exist.
 ConditionNode or_absent(ConditionNode where, const std::string& key_attribute) {
   ConditionNode absent{.kind = ConditionKind::kAttributeNotExists};
   absent.operands.push_back(

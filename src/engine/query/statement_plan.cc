@@ -21,7 +21,7 @@ using expression::OperandKind;
 using Conjuncts = std::vector<const ConditionNode*>;
 using KeyRangeCondition = KeyCondition::Range;
 
-constexpr std::size_t kPartitionsMax = 1'000;  // what one statement's text can hold
+constexpr std::size_t kPartitionsMax = 1'000;  // more than the text of one statement can name
 
 Failure refused(std::string text) {
   return fail(Code::kValidation, std::move(text));
@@ -29,7 +29,7 @@ Failure refused(std::string text) {
 
 // ---- Partitions
 
-// The values of which `attribute` must be one: by =, IN or an OR of these. Empty: any.
+// The values to which =, IN or an OR of these limits `attribute`. Empty: no limit.
 std::vector<const AttributeValue*> listed_values(const ConditionNode& node,
                                                  std::string_view attribute) {
   if (const AttributeValue* value = equal_to(node, attribute)) return {value};
@@ -49,7 +49,7 @@ std::vector<const AttributeValue*> listed_values(const ConditionNode& node,
   return values;
 }
 
-// Those of the first condition that lists some.
+// The values from the first condition that limits the attribute.
 std::vector<const AttributeValue*> first_listed(const Conjuncts& parts,
                                                 std::string_view attribute) {
   std::vector<const AttributeValue*> values;
@@ -59,7 +59,7 @@ std::vector<const AttributeValue*> first_listed(const Conjuncts& parts,
   return values;
 }
 
-// The parts of an OR, each of which selects for itself.
+// The operands of an OR. Each selects its own range.
 std::vector<const ConditionNode*> branches_of(const ConditionNode& where) {
   if (where.kind != ConditionKind::kOr) return {&where};
   std::vector<const ConditionNode*> branches;
@@ -68,7 +68,7 @@ std::vector<const ConditionNode*> branches_of(const ConditionNode& where) {
   return branches;
 }
 
-// The partition keys that all of the conditions allow; none: any.
+// The partition keys that the conditions permit. Empty: all.
 Result<std::vector<Item>> partitions_of(const KeyShape& shape, const Conjuncts& parts) {
   std::vector<Item> keys{{}};
   for (const AttributeDefinition& attribute : shape.hash) {
@@ -91,7 +91,7 @@ Result<std::vector<Item>> partitions_of(const KeyShape& shape, const Conjuncts& 
 
 // ---- Sort keys
 
-// The range of a sort key attribute that a condition selects; absent if it does not select a range.
+// The range of a sort key attribute that a condition selects. Absent if it does not select a range.
 std::optional<KeyRangeCondition> range_condition(const ConditionNode& node,
                                                  std::string_view attribute) {
   const bool compares = node.kind == ConditionKind::kCompare;
@@ -132,7 +132,7 @@ Result<void> check_range(const KeyRangeCondition& range, const AttributeDefiniti
   return {};
 }
 
-// The end of a range; empty: no end.
+// Compares ends of ranges. Empty: the range has no end.
 bool ends_before(const std::string& a, const std::string& b) {
   if (a.empty()) return false;
   return b.empty() || a < b;
@@ -166,7 +166,7 @@ Result<Branch> branch_within(const KeyShape& shape, std::string prefix, const Co
   return branch;
 }
 
-// A condition on a sort key that does not select a range: NOT or <>.
+// Reports whether a condition on a sort key does not select a range: NOT or <>.
 bool asks_loosely(const KeyShape& shape, const ConditionNode& node, bool negated) {
   const bool here =
       negated || (node.kind == ConditionKind::kCompare && node.comparator == Comparator::kNotEqual);
@@ -180,7 +180,7 @@ bool asks_loosely(const KeyShape& shape, const ConditionNode& node, bool negated
   });
 }
 
-// ---- The whole condition
+// ---- Whole condition
 
 struct Partition {
   std::string prefix;
@@ -207,7 +207,7 @@ Result<void> check_overlap(const Partition& partition) {
   return {};
 }
 
-// The partitions that a condition names, in its order; empty if it can select from any.
+// The partitions that a condition names, in its order. Empty if it can select any partition.
 Result<std::vector<Partition>> find_partitions(const RangePlan& plan, const ConditionNode& where) {
   const KeyShape& shape = plan.shape();
   std::vector<Partition> partitions;
@@ -235,7 +235,7 @@ Result<std::vector<Partition>> find_partitions(const RangePlan& plan, const Cond
   return partitions;
 }
 
-// What all of a partition's branches read.
+// The smallest range that contains the ranges of all branches.
 KeyRange hull(const Partition& partition) {
   KeyRange range = partition.branches.front().range;
   for (const Branch& branch : partition.branches) {
@@ -312,7 +312,7 @@ Result<void> plan_projection(RangePlan& plan, const partiql::Plan& statement) {
   return refused(messages::not_projected(plan.index->definition.name, listed(missing)));
 }
 
-// Read by key, an index must hold what its filter asks for.
+// If an index is read by key, it must project all attributes of the filter.
 Result<void> check_filter(const RangePlan& plan) {
   if (plan.index == nullptr) return {};
   std::vector<std::string> missing;
@@ -323,7 +323,7 @@ Result<void> check_filter(const RangePlan& plan) {
   return refused(messages::filter_not_projected(plan.index->definition.name, listed(missing)));
 }
 
-// Goes on after the row at which the page before ended.
+// Resumes after the row that ended the previous page.
 Result<void> resume(RangePlan& plan, std::vector<RangePlan::Part>& parts, const Item& start_key) {
   auto row = start_row(plan, start_key);
   if (!row) return refused(messages::kInvalidNextToken);

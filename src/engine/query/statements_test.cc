@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches of statements that read.
+// Batches of SELECT statements.
 #include <gmock/gmock.h>
 
 #include "engine/testing/engine_harness.h"
@@ -11,7 +11,7 @@ namespace {
 using test::hash_table;
 using test::IsOk;
 
-// Fails reads while it is told to.
+// Fails reads while `fails` is true.
 class UnreadableStore final : public test::ForwardingStore {
  public:
   explicit UnreadableStore(const bool& fails)

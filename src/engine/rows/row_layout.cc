@@ -15,7 +15,7 @@ std::optional<ValueView> find_attribute(ItemView item, std::string_view name) {
   return item.find(name);
 }
 
-// False if an attribute is absent or does not have the schema's type.
+// Returns false if an attribute is absent or does not have the schema's type.
 template <class Source>
 bool append_components(std::string& key, const std::vector<AttributeDefinition>& attributes,
                        const Source& source) {
@@ -124,7 +124,7 @@ KeyRange space_range(SpaceId space) {
 KeyRange segment_range(SpaceId space, uint64_t segment, uint64_t total_segments) {
   KeyRange range = space_range(space);
   const std::string prefix = range.begin;
-  // floor(segment * 2^64 / total): the first 64 bits of the hash at which the segment begins.
+  // floor(segment * 2^64 / total): the first 64 bits of the lowest hash of the segment.
   __extension__ using Wide = unsigned __int128;
   const auto boundary = [&](uint64_t index) {
     std::string key = prefix;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys of rows: how long they can be, what tells entries of an index apart, and how queues spread.
+// Row keys: their maximum length, unique index entries, and distribution of queue rows.
 #include "engine/rows/row_layout.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ constexpr Hash128 kSecret = {1, 2, 3};
 
 // ---- Lengths
 
-// The longest sort keys: every byte of a text is stored as two, every number in full.
+// The longest sort keys: each byte of this text takes two bytes, and this number has all digits.
 const std::string kText(kRangeKeyBytesMax, '\0');
 const Number kLongNumber = Number::parse("-1." + std::string(37, '2')).value();
 
@@ -29,7 +29,7 @@ class RowKeys : public EngineTest {
     engine_.reset();
     open(std::make_unique<ForwardingStore>(store_));
   }
-  // By space.
+  // The length of the longest key per space.
   std::map<SpaceId, std::size_t> longest() {
     std::map<SpaceId, std::size_t> longest;
     EXPECT_THAT(read_range(*store_, {},
@@ -86,7 +86,7 @@ TEST_F(RowKeys, OfEachKindHaveTheDocumentedLimits) {
   EXPECT_EQ(keys.size(), 8U);
 }
 
-// Numbers do not count in an item that is older than the index.
+// Numbers do not count toward the length in items that are older than the index.
 TEST(IndexRowKey, HasAtMostTheDocumentedLength) {
   const KeyShape table{.space = 16, .hash = {{"n1", ScalarType::kN}}, .range = {}};
   const KeyShape index{.space = 17,
@@ -155,7 +155,7 @@ TEST(TimeQueue, RejectsOtherKeys) {
 
 class QueueReads : public ::testing::Test {
  protected:
-  // 20 rows of each second from 0 to 99.
+  // Writes 20 rows for each second from 0 to 99.
   QueueReads() {
     Batch batch;
     for (int i = 0; i < 2000; ++i) {
@@ -165,7 +165,7 @@ class QueueReads : public ::testing::Test {
     batch.put(partition_key(kSecret, 100, ""), "");
     EXPECT_EQ(write_and_wait(*store_, std::move(batch)).outcome, CommitOutcome::kCommitted);
   }
-  // What each read of [from, until) finds.
+  // The rows that each read of [from, until) returns.
   std::vector<std::vector<std::string>> reads(uint64_t from, uint64_t until, std::size_t rows_max) {
     std::vector<std::vector<std::string>> reads;
     std::vector<RangeRead> left = queue_ranges(99, from, until);

@@ -9,7 +9,7 @@
 namespace stator {
 namespace {
 
-// The first four bits of the hash.
+// Returns the first four bits of the row key's hash.
 std::size_t prefix_of(std::string_view row_key) {
   return static_cast<unsigned char>(row_key[sizeof(SpaceId)]) / (256 / kQueuePrefixes);
 }

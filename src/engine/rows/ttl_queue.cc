@@ -8,7 +8,7 @@ namespace stator {
 std::optional<int64_t> expiry_seconds(const ExpiryQueue& queue, ItemView item) {
   const auto value = item.find(queue.attribute);
   if (!value || value->type() != AttributeType::kN) return std::nullopt;
-  constexpr double kSecondsMax = 9e15;  // a double holds each integer below
+  constexpr double kSecondsMax = 9e15;  // a double represents each integer below this
   const double seconds = value->number().to_double();
   if (seconds < 0 || seconds >= kSecondsMax) return std::nullopt;
   return static_cast<int64_t>(seconds);

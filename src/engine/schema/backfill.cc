@@ -11,10 +11,10 @@
 namespace stator {
 namespace {
 
-// Limits of one transaction, so that it neither fills the store's queue nor holds locks for long.
+// Limits of one transaction. It must not fill the store's queue or hold locks for long.
 constexpr std::size_t kBatchRows = 32;
 constexpr std::size_t kBatchBytes = 1UL << 20;
-// Limit of rows to read for one transaction, if few of them have a row in the space.
+// Limit of rows read for one transaction, in case few of them have a row in the space.
 constexpr std::size_t kExaminedRows = 2048;
 
 struct Row {
@@ -42,7 +42,7 @@ class Backfill final : public Job {
       return JobState::kMore;
     }
     STATOR_RETURN_IF_ERROR(finish());
-    table->sweep_cursor().lower(0);  // rows of this job can be behind it
+    table->sweep_cursor().lower(0);  // the cursor can have passed rows of this job
     return JobState::kDone;
   }
 
@@ -50,7 +50,7 @@ class Backfill final : public Job {
     if (recount_) recount_->reset();
   }
 
-  // The space stays unfinished; the next start resumes.
+  // The space stays unfinished; the next startup resumes the job.
   Result<void> abandon(const Error&) override { return {}; }
 
  private:
@@ -71,7 +71,7 @@ class Backfill final : public Job {
     return {};
   }
 
-  // The row of an item in the space; absent if it has none.
+  // The row of an item in the space. Absent if the item has none.
   std::optional<Row> row_of(const Table& table, std::string_view item_key, ItemView item) const {
     if (table.expiry() != nullptr && table.expiry()->space == space_) {
       auto key = expiry_row_key(*table.expiry(), item, item_key);
@@ -91,7 +91,7 @@ class Backfill final : public Job {
     return Row{.key = std::move(*key), .value = index.project(item)};
   }
 
-  // False: all items have been read.
+  // Returns false if all items have been read.
   Result<bool> fill_batch(const Table& table) {
     std::vector<std::string> keys;
     std::string last;
@@ -102,7 +102,8 @@ class Backfill final : public Job {
     return more;
   }
 
-  // Returns the keys of the next items that seem to have a row, and the key of the last item read.
+  // Returns the keys of the next items that appear to have a row, and the key of the last item
+  // read.
   Result<bool> next_items(const Table& table, std::vector<std::string>& keys,
                           std::string& last) const {
     KeyRange range = space_range(table.key().space);
@@ -139,7 +140,7 @@ class Backfill final : public Job {
     return lease_.commit(keys, change, table.schema());
   }
 
-  // Entries of this job are in no count yet. A TTL queue has none.
+  // Counts the entries, which no earlier count includes. A TTL queue is not counted.
   Result<void> count(const Table& table) {
     if (!recount_) {
       std::vector<Table::Counted> spaces = table.counted();

@@ -5,7 +5,7 @@
 // a few items and writes the rows that follow from their current images, so the result is correct
 // with any concurrent writes. The catalog stores the position with each batch, at which the
 // backfill resumes after a crash.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ GSI.OnlineOps.html
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.OnlineOps.html
 #pragma once
 
 #include <string>

@@ -17,7 +17,7 @@ struct SchemaEngine : ItemEngine {
       : ItemEngine(std::move(the_store), the_options), resource_policies(*store) {}
 
   ResourcePolicies resource_policies;
-  JobIds job_ids;  // of backups, imports and exports
+  JobIds job_ids;  // of backups, imports, exports and bulk puts
   Ticker sweeper;  // deletes expired items
 };
 

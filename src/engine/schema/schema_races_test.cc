@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two engines on one store, as two processes have it: writes of one meet changes of tables by the
-// other.
+// Two engines on one store, like two processes: one writes while the other changes tables.
 #include <random>
 #include <thread>
 
@@ -25,8 +24,8 @@ UpdateTableRequest without_index(const std::string& name) {
   return {.table = "Things", .global_indexes = {{{.remove = name}}}};
 }
 
-// Stores that say that others can change the data. Memory and RocksDB keep schema versions exactly
-// for both engines, as they are one store.
+// A store that claims to be shared. Memory and RocksDB keep exact schema versions for both engines,
+// because both use one store object.
 class SharedByTwo final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
@@ -37,8 +36,8 @@ class SharedByTwo final : public ForwardingStore {
   }
 };
 
-// Parameter: whether the store is on a disk. engine_ is the process that knows only what it has
-// read; `others_` changes tables.
+// Parameter: whether the store is on disk. engine_ knows only the catalog that it has read; others_
+// changes tables.
 class SchemaRaces : public EngineTest, public ::testing::WithParamInterface<bool> {
  protected:
   SchemaRaces() {
@@ -66,7 +65,7 @@ class SchemaRaces : public EngineTest, public ::testing::WithParamInterface<bool
              });
     }));
   }
-  // The keys of items, or of an index's entries, as the other process sees them.
+  // The keys of items or index entries, as the other process reads them.
   std::multiset<std::string> keys(const std::optional<std::string>& index = {}) {
     std::multiset<std::string> found;
     ScanRequest request{.table = "Things", .index = index};
@@ -77,7 +76,7 @@ class SchemaRaces : public EngineTest, public ::testing::WithParamInterface<bool
     } while (request.exclusive_start_key);
     return found;
   }
-  // Counters are those of one process.
+  // Removes the counters, which do not work with two engines, and verifies the store.
   void expect_sound() {
     engine_.reset();
     others_.reset();
@@ -162,7 +161,7 @@ TEST_P(SchemaRaces, NothingIsWrittenIntoATableThatOthersDropped) {
   expect_sound();
 }
 
-// A request names a table, whichever has the name when it arrives.
+// A request applies to the table that has the name when the request arrives.
 TEST_P(SchemaRaces, ATableThatOthersCreatedAgainIsWrittenAndRead) {
   create(hash_table());
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", 1}}), IsOk());
@@ -195,7 +194,7 @@ TEST_P(SchemaRaces, ATableThatOthersCreatedAgainIsWrittenAndRead) {
   expect_sound();
 }
 
-// The table that others created has no sort key.
+// The table that others_ created has no sort key.
 TEST_P(SchemaRaces, ATransactionWhoseItemsAreOneByANewDefinitionIsRejected) {
   create(range_table());
   ASSERT_THAT(others_->delete_table({.table = "Things"}), IsOk());
@@ -293,7 +292,7 @@ TEST_P(SchemaRaces, TablesAreDroppedInTheMiddleOfWritesOfAnotherProcess) {
   stop = true;
   writers.clear();
   ASSERT_TRUE(comes_true([&] { return others_->stats().jobs == 0; }));
-  expect_sound();  // no row is left in a space of a table that was dropped
+  expect_sound();  // no row is left in a space of a dropped table
 }
 
 TEST_P(SchemaRaces, ATableThatOthersCreatedIsFoundByEveryOperation) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two engines of one store sweep it at the same time, and one sweeps what the other has left.
+// Two engines on one store sweep it at the same time, and each sweeps rows that the other left.
 #include <future>
 #include <map>
 
@@ -118,7 +118,7 @@ TEST_F(SharedSweeps, EraseTokensTogether) {
   EXPECT_EQ(engine_->stats().failing_jobs + others_->stats().failing_jobs, 0U);
 }
 
-// The engine that switched TTL on has ended: the others sweep by themselves.
+// The engine that enabled TTL has stopped: the others sweep without a request.
 TEST_F(SharedSweeps, BeginOnceAnotherEngineHasSwitchedThemOn) {
   create(hash_table("Later"));
   EXPECT_THAT(engine_->update_time_to_live(

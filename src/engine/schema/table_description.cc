@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kDescribedDayMs = 24LL * 3600 * 1000;
 
-// Decreases of an earlier day do not count today.
+// Decreases on an earlier day do not count today.
 ThroughputChanges as_of(ThroughputChanges changes, int64_t now_ms) {
   if (!changes.decreased_ms ||
       *changes.decreased_ms / kDescribedDayMs != now_ms / kDescribedDayMs) {

@@ -152,7 +152,7 @@ TEST_F(Tables, RecreatedUnderAnOldNameShowNothingOld) {
   }
 }
 
-// Rows of spaces that tables may have.
+// Counts the rows in spaces that tables can have.
 std::size_t table_rows(TransactStore& store) {
   std::size_t rows = 0;
   EXPECT_THAT(read_range(store, {.range = {.begin = std::string("\0\0\0\x10", 4), .end = {}}},
@@ -169,7 +169,7 @@ TEST_F(Tables, RowsOfDroppedOnesGoAlsoWhenTheEngineStopsBefore) {
   }
   EXPECT_EQ(table_rows(engine_->store()), 100U);
   ASSERT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
-  // Whether this engine came to it or not, the next ones do.
+  // If this engine did not erase them, later ones do.
   for (int starts = 0; starts < 100 && table_rows(engine_->store()) > 0; ++starts) {
     open_directory();
     std::this_thread::yield();

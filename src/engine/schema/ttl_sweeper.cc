@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UpdateTimeToLive, DescribeTimeToLive, and the sweep that deletes what has expired.
+// UpdateTimeToLive, DescribeTimeToLive, and the sweep that deletes expired items.
 #include "engine/schema/ttl_sweeper.h"
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 namespace stator {
 namespace {
 
-// Deletions under way at once, so that a sweep does not fill the store's queue.
+// Concurrent deletions; limited so that a sweep does not fill the store's queue.
 constexpr std::size_t kDeletionsAtOnce = 64;
 
-// Counts down to the last answer of a group of writes.
+// Waits for the results of a group of deletions.
 class Deletions {
  public:
   explicit Deletions(std::size_t count) : pending_(count) {}
@@ -32,7 +32,7 @@ class Deletions {
     if (effect && effect->before && !effect->after) ++deleted_;
     if (--pending_ == 0) all_done_.notify_all();
   }
-  // Absent if one of them failed.
+  // Returns no value if a deletion failed.
   std::optional<std::size_t> wait() {
     std::unique_lock lock(mutex_);
     all_done_.wait(lock, [this] { return pending_ == 0; });
@@ -54,7 +54,7 @@ class TableSweep {
   std::size_t run() {
     SweepCursor& cursor = table_->sweep_cursor();
     const int64_t now_ms = engine_.now_ms();
-    // Other processes write without lowering this cursor, and can end before they sweep.
+    // Other processes write without lowering this cursor, and can stop before they sweep.
     const int64_t taken = cursor.take();
     const int64_t from = engine_.is_shared && taken != INT64_MAX ? 0 : taken;
     std::vector<RangeRead> left = expired_rows(*table_->expiry(), from, now_ms);
@@ -62,14 +62,14 @@ class TableSweep {
     while (!left.empty()) {
       auto read = read_queue(*engine_.store, left, kDeletionsAtOnce);
       const auto count = read ? erase(read->keys) : std::nullopt;
-      if (!count) {  // the next sweep tries again
+      if (!count) {  // the next sweep tries again from here
         cursor.lower(first_second(left));
         return deleted;
       }
       deleted += *count;
       left = std::move(read->rest);
     }
-    // If the clock was set back, the seconds between are swept already.
+    // If the clock was set back, the seconds until `from` have already been swept.
     if (from != INT64_MAX) cursor.lower(std::max(from, now_ms / 1000 + 1));
     return deleted;
   }
@@ -80,7 +80,7 @@ class TableSweep {
     return static_cast<int64_t>(begin(*std::ranges::min_element(ranges, {}, begin)));
   }
 
-  // Absent if the store refuses.
+  // Returns no value if the store fails.
   std::optional<std::size_t> erase(const std::vector<std::string>& queue_keys) {
     std::vector<WriteAction> actions;
     for (const std::string& queue_key : queue_keys) {
@@ -98,7 +98,7 @@ class TableSweep {
     return deletions.wait();
   }
 
-  // Absent if the item is no longer there.
+  // Returns no action if the item no longer exists.
   Result<std::optional<WriteAction>> deletion_of(std::string_view queue_key) const {
     const auto row = read_queue_row(queue_key);
     if (!row) return std::optional<WriteAction>();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TTL: what expires goes when the sweep comes, with its index entries, and nothing else does.
+// TTL: the sweep deletes expired items with their index entries, and nothing else.
 #include "engine/rows/ttl_queue.h"
 
 #include <future>
@@ -65,7 +65,7 @@ class SweptStore : public TimeToLive {
   }
   ~SweptStore() override { engine_.reset(); }
 
-  // On another thread, as the faults are of those.
+  // Sweeps on another thread, because faults do not affect the test's own thread.
   std::size_t sweep() {
     return std::async(std::launch::async, [&] { return engine_->sweep_expired(); }).get();
   }
@@ -241,7 +241,7 @@ TEST_F(TimeToLive, ItsSweepStartsByItself) {
   EXPECT_TRUE(comes_true([&] { return !has("a"); }));
 }
 
-// The queue lacks a row: the item would never go.
+// If the queue lacks a row, the item is never deleted.
 TEST_F(TimeToLive, AQueueThatLacksAnItemIsDamage) {
   enable();
   put_expiring("a", now() + 5);

@@ -43,7 +43,7 @@ const std::vector<VectorIndexDefinition>& vector_indexes(const CreateTableReques
   return settings.vector_indexes ? *settings.vector_indexes : none;
 }
 
-// Empty: none is.
+// Returns the name of the index, or an empty string if no index is being built.
 std::string index_being_built(const TableDefinition& definition) {
   const auto name_in = [&](const auto& indexes, const std::vector<SpaceId>& spaces) {
     for (std::size_t i = 0; i < indexes.size(); ++i) {
@@ -56,7 +56,8 @@ std::string index_being_built(const TableDefinition& definition) {
   return name_in(vector_indexes(definition.settings), definition.vector_spaces);
 }
 
-// Only one index is built at a time. One that is being built may go; no other may come or go.
+// Only one index is built at a time. Meanwhile it can be deleted, but no other index can be created
+// or deleted.
 Result<void> check_one_index_change(const TableDefinition& definition,
                                     const UpdateTableRequest& request) {
   const std::string being_built = index_being_built(definition);
@@ -80,7 +81,7 @@ Result<void> check_one_index_change(const TableDefinition& definition,
   return {};
 }
 
-// An index that stays keeps its space; 0 for one that is new.
+// An existing index keeps its space. The space of a new index is 0.
 template <class Definitions>
 std::vector<SpaceId> spaces_of(const Definitions& wanted, const Definitions& before,
                                const std::vector<SpaceId>& spaces_before) {
@@ -97,7 +98,7 @@ void note_changes(const CreateTableRequest& after, int64_t now_ms, TableDefiniti
   const auto on_demand = [](const CreateTableRequest& settings) {
     return settings.billing_mode == BillingMode::kPayPerRequest;
   };
-  // A table that was created on demand keeps this time when it changes to provisioned.
+  // on_demand_since_ms remains when a table changes to provisioned capacity.
   if (on_demand(before) != on_demand(after)) {
     if (on_demand(after)) {
       definition.on_demand_since_ms = now_ms;
@@ -119,7 +120,7 @@ void note_changes(const CreateTableRequest& after, int64_t now_ms, TableDefiniti
   definition.index_throughput_changes = std::move(by_index);
 }
 
-// Its log is the catalog's work.
+// The catalog creates and ends the log.
 Result<void> change_stream(const UpdateTableRequest& request, CreateTableRequest& settings) {
   if (!request.stream) return {};
   const bool is_enabled = settings.stream && settings.stream->enabled;
@@ -148,7 +149,7 @@ Result<void> change(const UpdateTableRequest& request, int64_t now_ms,
   return {};
 }
 
-// There is one region, and the table is in it.
+// There is one region, which contains the table.
 Result<void> check_replicas(const SchemaEngine& engine, const std::vector<std::string>& regions) {
   if (regions.empty()) return {};
   if (std::ranges::find(regions, engine.options.region) != regions.end()) {
@@ -162,7 +163,7 @@ Result<void> check_replicas(const SchemaEngine& engine, const std::vector<std::s
   return constraints.result();
 }
 
-// What the service answers: the change has begun, and capacity is still what it was.
+// The response of DynamoDB: the change has begun, and the capacity has not changed yet.
 TableDescription describe_begun(const SchemaEngine& engine, const TableVersions& versions) {
   TableDescription description = describe(engine, *versions.after);
   const TableDescription before = describe(engine, *versions.before);

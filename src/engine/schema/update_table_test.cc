@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// UpdateTable: settings, and indexes that come and go while items are written.
+// UpdateTable: settings, and indexes that are created and deleted during writes.
 #include <latch>
 #include <random>
 #include <thread>
@@ -27,8 +27,8 @@ CreateTableRequest provisioned_table() {
   return request;
 }
 
-// Occupies every thread that runs jobs, of each engine, for as long as it lives: no backfill begins
-// meanwhile.
+// Occupies every thread that runs jobs, of each engine, for as long as it lives. So no backfill
+// begins.
 class HeldJobs {
  public:
   explicit HeldJobs(const TestEngine& engines) {
@@ -185,7 +185,7 @@ TEST_F(TableChanges, AnItemThatNoIndexTakesCanStillBeUpdatedElsewhere) {
               FailsWith(Code::kValidation, "Type mismatch for Index Key"));
 }
 
-// Writers go on all the while; the index must equal what its table says, and so must its count.
+// Concurrent writes continue; the index and its count must match the table.
 TEST_F(TableChanges, AnIndexIsBuiltInTheMiddleOfWrites) {
   open_directory();
   create(hash_table());

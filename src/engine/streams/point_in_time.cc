@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// An item was, at a commit version, what its first change from there on found; without one it is
-// what it is now. The changes lie by commit versions and the items by keys: so the keys of what
-// changed are gathered first, as many as the memory holds, and merged with the items of that part
-// of the space. The log is read once for each part, and then what is new there for each chunk of
-// items.
+// The state of an item at a commit version is the old image of its first change from that version
+// on. Without such a change, it is the current state. The log is ordered by commit version, and
+// items are ordered by key. So the keys of changed items are collected first, as many as fit into
+// memory. They are merged with the items of that part of the space. The log is read once per part,
+// and then once per chunk of items for newer changes.
 //
-// Why that is right without one state for everything: the changes of a chunk are gathered from the
-// state in which it was read, or from later ones. The commit version v is not above a safe
-// position, so whatever comes before it has been applied. If the chunk shows an item after a change
-// from v on, that state has the change. Changes of one item become visible in order, so it also has
-// the first of them, and that is found. If the item has none in that state, the chunk shows it as
-// it was at v; a first change that only a later state has found the same.
+// Correctness without a single read view: the changes for a chunk are collected from the view in
+// which the chunk was read, or from later ones. The commit version v is at most a safe position, so
+// all earlier changes have been applied. If the chunk shows an item after a change from v on, its
+// view contains the change. Changes of an item become visible in order, so the view also contains
+// the first one, which is found. Otherwise the chunk shows the item as of v. A first change that
+// only a later view contains has the same old image.
 #include "engine/streams/point_in_time.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ constexpr std::size_t kChangeBatchRows = 256;
 constexpr std::size_t kChangeBatchBytes = 1UL << 20;
 constexpr std::size_t kRowOverheadBytes = 96;
 
-// Where a reader that resumes after `after` begins.
+// The first row key for a reader that resumes after `after`.
 std::string begin_behind(const TableHistory& history, std::string_view after) {
   if (after.empty()) return space_range(history.key.space).begin;
   return std::string(after) + '\0';
@@ -131,7 +131,7 @@ Result<ChangedRows::Load> ChangedRows::load(const std::string& begin) {
   return all ? Load::kAll : Load::kSome;
 }
 
-// The position first: what is not safe by then is read again.
+// Takes the position first: later changes are read again by the next call.
 Result<bool> ChangedRows::catch_up(const std::string& begin, ViewBody look) {
   STATOR_ASSIGN_OR_RETURN(const uint64_t safe, log_end(store_));
   return with_view(store_, [&](ReadView& view) -> Result<bool> {
@@ -181,7 +181,7 @@ void ChangedRows::see(std::string key, uint64_t commit_version) {
   for (const auto& [kept, commit_versions] : rows_) bytes_ += kept.size() + kRowOverheadBytes;
 }
 
-// The change borrows from `value`.
+// The returned change refers to `value`.
 Result<Change> ChangedRows::read(const std::string& row_key, uint64_t commit_version,
                                  std::string& value) {
   const std::string key = log_range(history_.log, log_partition_of(row_key), commit_version).begin;
@@ -235,9 +235,9 @@ Result<void> PastItems::read_chunk(ReadView& view) {
   return {};
 }
 
-// Moves begin_ behind what has been merged: all of the loaded part if nothing is left.
+// Moves begin_ past the merged rows. If none is left, moves it to the end of the loaded part.
 Result<std::vector<PastItem>> PastItems::merged(Chunk current) {
-  // The part can end before the chunk since its changes were added.
+  // New changes can have moved the end of the part before the end of the chunk.
   auto& items = current.items;
   while (!items.empty() && items.back().row_key >= changed_.end()) {
     items.pop_back();
@@ -251,7 +251,7 @@ Result<std::vector<PastItem>> PastItems::merged(Chunk current) {
   std::string begin = begin_;
   while (past.size() < kChangeBatchRows && bytes < kChangeBatchBytes) {
     const bool has_item = item != items.end();
-    // There are more items, and changes belong in between.
+    // There are more items, which belong before the remaining changes.
     if (!has_item && !current.all_read) break;
     if (!has_item && row == changed.end()) {
       begin = changed_.end();

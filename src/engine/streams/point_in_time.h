@@ -6,8 +6,8 @@
 // all commits before it, so it contains a transaction as a whole or not at all. The log must
 // contain every change since then.
 //
-// Each call of a reader does a bounded part of the work and uses its own snapshots, so that jobs
-// can take turns and no snapshot is kept.
+// Each call of a reader does a bounded part of the work and uses its own snapshots. So jobs can
+// take turns, and no snapshot is kept.
 //
 // Thread safety: one thread at a time. Blocking: calls wait for the store. Memory: bounded.
 // Lifetime: readers borrow the store. Errors: the store's; kCorruption. After an error, the same

@@ -62,7 +62,7 @@ class PointInTime : public EngineTest {
     }
   }
 
-  // One write, or a few as one, of which the model is told too.
+  // Writes one item, or a few in a transaction, and updates the model.
   void write_something(std::mt19937_64& random, Contents& model) {
     const std::size_t count = random() % 5 == 0 ? 1 + random() % 8 : 1;
     TransactWriteItemsRequest request;
@@ -88,7 +88,8 @@ class PointInTime : public EngineTest {
   }
 };
 
-// Two states of the model as the changes between them; what came and went is not told apart.
+// The differences between two states of the model. An item that was created and deleted in between
+// is not included.
 std::map<std::string, std::pair<std::optional<Item>, std::optional<Item>>> differences(
     const Contents& before, const Contents& after) {
   std::map<std::string, std::pair<std::optional<Item>, std::optional<Item>>> found;
@@ -172,7 +173,7 @@ TEST_F(PointInTime, AReaderResumesWhereAnEarlierOneStopped) {
   EXPECT_EQ(items.size(), 600U);
 }
 
-// A clock that is never the same twice.
+// A clock that never returns the same time twice.
 class RestlessClock : public Clock {
  public:
   std::chrono::system_clock::time_point now() const override {
@@ -218,7 +219,7 @@ TEST_F(PointInTime, ASearchForACommitVersionReadsALimitedPartOfTheLogInEachStep)
   std::optional<uint64_t> found;
   while (!found) found = must(search.step(engine_->store()));
   EXPECT_EQ(found, commit_version_of(moment_ms));
-  // A faulty store can give a version to an attempt that is repeated.
+  // A faulty store can use up versions for attempts that are repeated.
   EXPECT_TRUE(tests_run_on_a_pair() ? found >= end : found == end) << *found << " " << end;
 }
 

@@ -70,7 +70,7 @@ std::optional<ShardIterator> read_shard_iterator(const Hash128& secret, std::str
   if (!bytes || bytes->size() != kPayloadBytes + kHashBytes) return std::nullopt;
   const std::string_view payload = std::string_view(*bytes).substr(0, kPayloadBytes);
   const Hash128 hash = seal(secret, text.substr(0, version), payload);
-  unsigned difference = 0;  // looked for in constant time
+  unsigned difference = 0;  // compared in constant time
   for (std::size_t i = 0; i < kHashBytes; ++i) {
     difference |= static_cast<unsigned char>((*bytes)[kPayloadBytes + i]) ^ hash[i];
   }

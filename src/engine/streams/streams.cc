@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // ListStreams, DescribeStream, GetShardIterator, GetRecords.
 //
-// Each takes the safe position first, then reads one later state of the store, and ignores
-// everything from that position on. Below it nothing can appear any more: what is returned is whole
-// and in order, and a shard that ends there cannot grow. A boundary from that position on does not
-// end its shard yet, because records before it can still appear.
+// Each operation takes the safe position, then reads one later view of the store. It ignores
+// everything from that position on. Nothing can appear before the position any more, so results are
+// complete and in order. A shard that ends before it cannot grow. A boundary at or after the
+// position does not end its shard yet, because earlier records can still appear.
 #include <algorithm>
 #include <utility>
 
@@ -29,11 +29,11 @@ struct FoundStream {
   LoggedStream stream;
 };
 
-// What a stream has of one epoch, in all log partitions.
+// One epoch of a stream, in all log partitions.
 struct Epoch {
   ShardBoundary begin;
   std::optional<ShardBoundary> end;     // absent: it is open
-  std::optional<ShardBoundary> parent;  // of the epoch before, where that is the stream's too
+  std::optional<ShardBoundary> parent;  // of the previous epoch, if the stream has one
 };
 
 bool is_trimmed(const std::optional<ShardBoundary>& end, int64_t now_ms) {
@@ -57,7 +57,7 @@ Result<FoundStream> find_stream(const EngineCore& engine, const CatalogSnapshot&
   return stream_not_found(arn);
 }
 
-// Those that begin before `safe`, as they are known there.
+// Returns the epochs that begin before `safe`. Later boundaries are ignored.
 Result<std::vector<Epoch>> epochs_of(ReadView& view, uint64_t safe, const FoundStream& found,
                                      int64_t now_ms) {
   STATOR_ASSIGN_OR_RETURN(std::vector<ShardBoundary> boundaries,
@@ -88,7 +88,7 @@ std::size_t page_size(std::optional<int64_t> limit) {
   return std::min(kListedMax, static_cast<std::size_t>(limit.value_or(kListedMax)));
 }
 
-// Where in its shard an iterator begins, in the state of `view`.
+// Returns the first position of an iterator in its shard, as of `view`.
 Result<uint64_t> start_position(ReadView& view, uint64_t safe, const LogDefinition& log,
                                 unsigned log_partition, const Epoch& epoch,
                                 const GetShardIteratorRequest& request) {
@@ -114,7 +114,7 @@ Result<uint64_t> start_position(ReadView& view, uint64_t safe, const LogDefiniti
                                                               : *commit_version + 1;
 }
 
-// An iterator of the shard that the request names.
+// Returns an iterator of the shard in the request.
 Result<ShardIterator> start_iterator(ReadView& view, uint64_t safe, const Hash128& secret,
                                      const FoundStream& found, int64_t now_ms,
                                      const GetShardIteratorRequest& request) {
@@ -202,7 +202,7 @@ class ReadOfRecords {
     return {};
   }
 
-  // On a shared store, the safe position waits for the store.
+  // On a shared store, getting the safe position can block.
   void read(EngineCore&, ReadDone done) {
     if (!engine_.is_shared) return read_safe(std::move(done));
     engine_.blocking.post([this, done = std::move(done)]() mutable { read_safe(std::move(done)); });
@@ -221,7 +221,7 @@ class ReadOfRecords {
   EngineCore& engine_;
   const GetRecordsRequest& request_;
   const Hash128 secret_;
-  std::string_view arn_;  // in the request; set by the iterator
+  std::string_view arn_;  // refers to the request; set with iterator_
   std::optional<ShardIterator> iterator_;
   FoundStream found_;
   uint64_t safe_ = 0;
@@ -264,8 +264,8 @@ Result<void> ReadOfRecords::operator()(ReadView& view) {
   return {};
 }
 
-// Returns what `read` returns for one state that is later than the safe position which it is given.
-// Waits for the store. Errors of the store as the service has them.
+// Calls `read` with a view of the store that is later than the safe position. Returns its result.
+// Waits for the store. Errors: those of the store, as DynamoDB's errors.
 template <class Read>
 auto read_log(const EngineCore& engine, Read read) {
   using Answer = std::invoke_result_t<Read&, ReadView&, uint64_t>;
@@ -332,7 +332,7 @@ Result<DescribeStreamResult> describe_stream(const EngineCore& engine,
       shards.push_back(std::move(shard));
     }
   }
-  // By the time at which they began: parents come before their children.
+  // Sorted by start time, so that parents come before their children.
   std::ranges::sort(shards, {}, &Shard::id);
   StreamDescription stream{
       .arn = request.stream,

@@ -14,7 +14,7 @@ namespace stator::test {
 constexpr std::chrono::hours kEpoch{4};
 constexpr std::chrono::hours kRetention{24};
 
-// The engine's methods, with records as a client has them.
+// The engine's stream operations, with decoded records, as a client has them.
 struct EngineStreams {
   Engine& engine;
 
@@ -81,7 +81,7 @@ class StreamsTest : public EngineTest {
                                         .type = ShardIteratorType::kAtTimestamp,
                                         .timestamp_ms = time_ms});
   }
-  // The values of "n" in the new images of a shard's records from a time on.
+  // The values of "n" in the new images of a shard's records, beginning at a time.
   std::vector<int64_t> numbers_from(const std::string& stream, const std::string& shard,
                                     int64_t time_ms) {
     const auto start = iterator_at(stream, shard, time_ms);
@@ -95,7 +95,7 @@ class StreamsTest : public EngineTest {
     }
     return numbers;
   }
-  // A table's items by their keys, as StreamReplay has them. {"pk"} is the key.
+  // A table's items by key, like StreamReplay's. The key is {"pk"}.
   std::map<std::string, Item> contents(const std::string& table) {
     std::map<std::string, Item> items;
     for (const Item& item : all_pages(ScanRequest{.table = table})) {
@@ -103,7 +103,7 @@ class StreamsTest : public EngineTest {
     }
     return items;
   }
-  // The shard that has a record.
+  // The shard that contains a record.
   std::string shard_with(const std::string& stream, const std::string& sequence_number) {
     for (const Shard& shard : shards(stream)) {
       const auto page = read_from(iterator(stream, shard.id));
@@ -116,7 +116,7 @@ class StreamsTest : public EngineTest {
     ADD_FAILURE() << "no shard has " << sequence_number;
     return "";
   }
-  // Time passes, and what it asks for is done.
+  // Advances the clock, and runs the maintenance.
   void pass(std::chrono::milliseconds time) {
     clock_.advance(time);
     engine_->run_maintenance();

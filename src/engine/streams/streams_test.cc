@@ -20,7 +20,7 @@ constexpr std::chrono::minutes kIteratorLifetime{15};
 
 class Streams : public StreamsTest {};
 
-// ---- What is recorded
+// ---- Records
 
 TEST_F(Streams, TellOfInsertionsModificationsAndRemovals) {
   create(with_stream(range_table()));
@@ -52,7 +52,7 @@ TEST_F(Streams, TellOfInsertionsModificationsAndRemovals) {
     ids.insert(record.event_id);
   }
   EXPECT_EQ(ids.size(), 3U);
-  // "pk" "a", "sk" 1: 3 + 4 bytes; "text" "one": 7.
+  // Bytes: "pk" "a", "sk" 1: 3 + 4; "text" "one": 7.
   EXPECT_EQ(found[0].size_bytes, 7 + 14);
   EXPECT_EQ(found[1].size_bytes, 7 + 14 + 14);
   EXPECT_EQ(found[2].size_bytes, 7 + 14);
@@ -366,7 +366,7 @@ TEST_F(Streams, EndTimestampIteratorsOfClosedShardsThatAreOlder) {
   EXPECT_THAT(numbers_from(stream, child, later_ms), ElementsAre(1));
 }
 
-// Clocks go back, by less than five seconds.
+// Clocks are set back by less than five seconds.
 TEST_F(Streams, FindTimesAlsoWhereClocksDisagree) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
@@ -472,11 +472,11 @@ TEST_F(Streams, GiveNoMoreThanTheLimitAndAMegabyte) {
   ASSERT_THAT(all, SizeIs(5)) << "page by page";
   const std::string start = iterator(stream, shard_with(stream, all[0].sequence_number));
   EXPECT_THAT(read_from(start, 1)->records, SizeIs(1));
-  // The first holds one image, the others two.
+  // The first record has one image, the others have two.
   EXPECT_THAT(read_from(start)->records, SizeIs(2));
 }
 
-// ---- The end of records and of streams
+// ---- Expiration of records and streams
 
 TEST_F(Streams, ForgetWhatIsOlderThanADay) {
   create(with_stream(hash_table()));
@@ -569,7 +569,7 @@ TEST_F(Streams, OfTablesOfOneNameNeverShareALabel) {
   EXPECT_THAT(engine_->list_streams({})->streams, SizeIs(5));
 }
 
-// ---- Restarts and crowds
+// ---- Restarts and concurrent readers
 
 TEST_F(Streams, AreReadOnWhereAConsumerWasAfterRestarts) {
   open_directory();
@@ -640,7 +640,7 @@ TEST_F(Streams, TellOfEachChangeOnceInItsItemsOrderUnderManyWriters) {
       replay.apply(record);
       ++count;
     }
-    if (count % 3 == 0) pass(kEpoch / 8);  // under way
+    if (count % 3 == 0) pass(kEpoch / 8);  // begins new epochs during the writes
   }
   for (std::thread& writer : writers) writer.join();
   EXPECT_EQ(count, kWriters * kEach);

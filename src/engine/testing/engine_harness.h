@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// EngineTest: a test with an engine in memory, on a pair (engine_pair.h), or in a directory from
-// which it can be reopened. Its clock stands still until a test advances it. Writes wait for their
-// response.
+// EngineTest: a test with an engine in memory, on a pair (engine_pair.h), or in a directory that it
+// can reopen. Its clock advances only when a test advances it. Writes wait for their response.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +35,7 @@ class FakeClock : public Clock {
   std::atomic<int64_t> now_ms_{1'700'000'000'000};
 };
 
-// {"pk" S} or {"pk" S, "sk" N}, on demand, without indexes.
+// Tables with on-demand capacity and the key {"pk" S} or {"pk" S, "sk" N}, without indexes.
 inline CreateTableRequest hash_table(std::string name = "Things") {
   return {.table = std::move(name),
           .attributes = {{"pk", ScalarType::kS}},
@@ -49,7 +48,7 @@ inline CreateTableRequest range_table(std::string name = "Things") {
           .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
           .billing_mode = BillingMode::kPayPerRequest};
 }
-// The items of a range_table(), by their keys.
+// The items of a range_table(), by key.
 using Contents = std::map<std::string, Item>;
 inline std::string key_text(const Item& item) {
   return to_debug_string(Item{{"pk", item.at("pk")}, {"sk", item.at("sk")}});
@@ -72,7 +71,7 @@ class EngineTest : public ::testing::Test {
     }
   }
 
-  // In memory, or a pair.
+  // Opens an engine in memory, or a pair.
   void open_empty() {
     if (!tests_run_on_a_pair()) return open(make_memory_store());
     engine_.open_pair(options());
@@ -118,7 +117,7 @@ class EngineTest : public ::testing::Test {
   Result<TransactWriteItemsResult> transact(const TransactWriteItemsRequest& request) {
     return call_and_wait(*engine_, &Engine::transact_write_items, request);
   }
-  // The item, or nothing.
+  // Returns the item; absent if it does not exist.
   std::optional<Item> get(const std::string& table, Item key) {
     auto response = call_and_wait(*engine_, &Engine::get_item,
                                   {.table = table, .key = std::move(key), .consistent_read = true});
@@ -133,7 +132,7 @@ class EngineTest : public ::testing::Test {
     for (std::size_t i = 0; i < page.items.size(); ++i) items.push_back(decode_item(page.items[i]));
     return items;
   }
-  // Every item of a Query or Scan, page by page.
+  // Returns all items of a Query or Scan, page by page.
   template <class Request>
   std::vector<Item> all_pages(Request request, int* pages = nullptr) {
     std::vector<Item> all;
@@ -154,7 +153,8 @@ class EngineTest : public ::testing::Test {
     return call_and_wait(*engine_, &Engine::scan, request);
   }
 
-  // Waits until a condition that depends on another thread is true. False after two minutes.
+  // Waits until a condition that depends on another thread is true. Returns false after two
+  // minutes.
   template <class Condition>
   static bool comes_true(Condition condition) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);

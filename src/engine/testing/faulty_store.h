@@ -18,7 +18,7 @@ namespace stator::test {
 // Selects the operations of the store that fail, and records scans. It applies only on threads
 // other than the one that created it, which makes the requests.
 //
-// Thread safety: every method may be called from any thread at once.
+// Thread safety: every method can be called from any thread at once.
 class Faults {
  public:
   void fail_at(int operation, Error error) {
@@ -45,7 +45,7 @@ class Faults {
     return scans;
   }
 
-  // How many rows of `range` requests read in scans since watch().
+  // The number of rows of `range` that requests read in scans since watch().
   void watch(KeyRange range) {
     const std::lock_guard lock(mutex_);
     watched_ = std::move(range);
@@ -109,7 +109,7 @@ class FaultyView final : public ReadView {
   Faults& faults_;
 };
 
-// On a store of one process, whose reads complete on the calling thread.
+// A store of one process, whose reads complete on the calling thread.
 class FaultyStore final : public ForwardingStore, private LocalViews {
  public:
   // `faults` must outlive it.

@@ -12,9 +12,9 @@ constexpr std::size_t kFillRows = 1000;  // per scan, because a scan can block w
 // Most candidates: this many more than wanted, or this fraction of the rows.
 constexpr std::size_t kCandidatesMin = 100;
 constexpr std::size_t kCandidatesShare = 16;
-// With more slots, the vectors are lost: writes are faster than the builder of the graph.
+// With more slots per row, the vectors are dropped: writes are faster than the graph's builder.
 constexpr std::size_t kSlotsPerRow = 2;
-constexpr int kStepsPerTurn = 1000;  // of the builder, before it builds another graph
+constexpr int kStepsPerTurn = 1000;  // of the builder, before it continues with another graph
 // A search of a graph finds this many vectors: at least, or as a multiple of those wanted.
 constexpr std::size_t kWidthMin = 100;
 constexpr std::size_t kWidthFactor = 3;

@@ -97,7 +97,7 @@ class CachedVectors {
   std::size_t rows_in_graph() const { return graph_.size(); }
 
  private:
-  // A name is a hash already.
+  // Names are already hashes.
   struct NameHash {
     std::size_t operator()(const RowName& name) const {
       std::size_t hash = 0;

@@ -13,7 +13,7 @@ namespace stator {
 namespace {
 
 constexpr std::size_t kPartitionsMax = 10'000;
-constexpr std::size_t kSearchesMin = 8;  // before a partition takes the place of another
+constexpr std::size_t kSearchesMin = 8;  // before a partition can replace another one
 
 }  // namespace
 
@@ -59,7 +59,7 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
     wanted.idle_rounds = 0;
     if (!wanted.vectors) {
       if (!make_room(wanted, dropped)) return nullptr;
-      // From now on, on_commit() records changes.
+      // From here on, on_commit() records changes.
       wanted.vectors = std::make_shared<CachedVectors>(partition.begin, shape, function);
       wanted.is_filling = fills = true;
       wanted.searches = 0;
@@ -80,7 +80,7 @@ std::shared_ptr<const CachedVectors> VectorCache::use(const KeyRange& partition,
   return {vectors.get(), [vectors](CachedVectors* locked) { locked->unlock_shared(); }};
 }
 
-// A partition that is dropped does not wait for its turn.
+// The weak pointer lets a partition be dropped before its turn.
 void VectorCache::build(const std::shared_ptr<CachedVectors>& vectors) {
   try {
     builder_.post([this, weak = std::weak_ptr(vectors)] {
@@ -93,7 +93,7 @@ void VectorCache::build(const std::shared_ptr<CachedVectors>& vectors) {
   }
 }
 
-// Reserves its memory.
+// Reports whether a search uses a graph. Reserves the graph's memory.
 bool VectorCache::wants_graph(Partition& partition) {
   if (partition.vectors->has_graph()) return true;
   const std::size_t rows = partition.vectors->rows();

@@ -30,7 +30,7 @@ inline std::string index_name(std::size_t function) {
   return "index" + std::to_string(function);
 }
 
-// An index for each function: HASH "tenant" S, and the filter "grade" N.
+// Has an index for each function, with HASH "tenant" S and the filter "grade" N.
 inline CreateTableRequest table_of_tenants() {
   CreateTableRequest request = hash_table();
   request.attributes.push_back({"tenant", ScalarType::kS});
@@ -108,7 +108,7 @@ class VectorCacheTest : public EngineTest {
     return found;
   }
 
-  // Of tenant "a", components between -1 and 1.
+  // Puts items of a tenant, with components between -1 and 1.
   static void fill(Engine& engine, int items, const std::string& tenant = "a") {
     std::mt19937_64 random(7);
     for (int i = 0; i < items; ++i) {
@@ -126,7 +126,7 @@ class VectorCacheTest : public EngineTest {
     for (float& one : vector) one = component(random);
     return vector;
   }
-  // Searched until its vectors are cached.
+  // Searches until the vectors are cached.
   static void warm(Engine& engine, const std::string& tenant = "a") {
     const auto request = search_of(Vector(kDimensions, 1), tenant);
     for (int i = 0; i < 2; ++i) search(engine, request);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Searches by cached vectors, next to those of an engine that caches none.
+// Searches with cached vectors, compared with an engine that caches none.
 #include "engine/vectors/vector_cache.h"
 
 #include <array>
@@ -72,7 +72,7 @@ TEST_F(VectorCacheTest, FindsWhatRowsHaveThroughoutARandomHistory) {
       const Found found = search(*cached, request);
       const Found expected = search(*plain, request);
       ASSERT_EQ(found.scores, expected.scores) << "step " << step;
-      // Which of two equal ones comes first depends on the table's secret.
+      // The order of two equal scores depends on the table's secret.
       std::ranges::sort(scores);
       if (std::ranges::adjacent_find(scores) != scores.end()) continue;
       ASSERT_EQ(found, expected) << "step " << step;
@@ -82,7 +82,7 @@ TEST_F(VectorCacheTest, FindsWhatRowsHaveThroughoutARandomHistory) {
   }
 }
 
-// Each pair has one vector, which transactions give to the other.
+// Each pair has one vector. Transactions move it between the two items.
 TEST_F(VectorCacheTest, FindsOneStateWhileOthersWrite) {
   constexpr int kPairs = 40;
   for (const bool on_disk : {false, true}) {
@@ -157,7 +157,7 @@ TEST_F(VectorCacheTest, HasNoMoreThanItsMemory) {
   ASSERT_GT(2 * of_one, kMax);
   check("b");
   check("b");
-  // Not a taker yet: two that take turns would be read again and again.
+  // b does not replace a yet: otherwise two alternating tenants would be read again and again.
   auto& cache = *engine->parts().vector_cache;
   const auto snapshot = engine->parts().catalog->snapshot();
   const Table& table = **snapshot->find("Things");
@@ -213,7 +213,7 @@ TEST_F(VectorCacheTest, ReadsRowsAnewAfterManyChanges) {
   EXPECT_GT(engine->stats().vector_cache_bytes, 0U);
 }
 
-// Who holds vectors that were dropped does not learn of later commits.
+// A holder of dropped vectors does not see later commits.
 TEST_F(VectorCacheTest, TellsWhoHoldsDroppedVectors) {
   const auto engine = open_with({.rows_min = 10});
   fill(*engine, 50);
@@ -232,7 +232,7 @@ TEST_F(VectorCacheTest, TellsWhoHoldsDroppedVectors) {
   EXPECT_FALSE(use->candidates(scores, {}, 5, true));
 }
 
-// The rows are searched where the vectors cannot be read.
+// If the vectors cannot be read, the rows are searched.
 TEST_F(VectorCacheTest, IsNotNeededForASearch) {
   test::Faults faults;
   const auto engine =
@@ -240,7 +240,7 @@ TEST_F(VectorCacheTest, IsNotNeededForASearch) {
   fill(*engine, 50);
   const auto request = search_of(Vector(kDimensions, 1), "a");
   const Found found = search(*engine, request);
-  // Faults are those of other threads.
+  // Faults do not affect the test's own thread.
   const auto search_with_fault = [&](int operation) {
     std::jthread([&] {
       faults.fail_at(operation, {.code = Code::kIo, .message = "a fault"});
@@ -268,7 +268,7 @@ TEST_F(VectorCacheTest, IsNotNeededForASearch) {
   search_with_fault(1);  // a changed row
 }
 
-// Most of the rows are neither read nor scored, whatever the function.
+// With every distance function, most rows are neither read nor scored.
 TEST_F(VectorCacheTest, TellsTheNearestFromTheRest) {
   constexpr int kItems = 1500;
   test::Faults faults;

@@ -81,7 +81,7 @@ void VectorGraph::compute(std::span<const Slot> others, float* found, Distance d
   }
 }
 
-// By their products, all would link to the longest vectors, and none to the short ones.
+// By dot products, all vectors would link to the longest ones, and none to the short ones.
 void VectorGraph::distances(Slot one, std::span<const Slot> others, float* found) const {
   const auto function = function_ == VectorDistanceFunction::kDotProduct
                             ? VectorDistanceFunction::kEuclidean
@@ -100,7 +100,7 @@ bool VectorGraph::search(const VectorScores& scores, std::size_t width,
   };
   const std::size_t looks_max = std::max(kLooksMin, graph_->size() / kLooksShare);
   const auto near = graph_->search(distances, width, passes, looks_max);
-  if (!near || near->size() < width) return false;  // few pass, and some might be out of its reach
+  if (!near || near->size() < width) return false;  // few pass; others can be unreachable
   for (const HnswGraph::Near& one : *near) offer(one.slot);
   for (const Slots* rest : {&waiting_, &outside_}) {
     for (const Slot slot : *rest) {

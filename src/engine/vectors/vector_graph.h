@@ -35,7 +35,7 @@ class VectorGraph {
   VectorGraph(const CompactVectors& vectors, VectorDistanceFunction function)
       : vectors_(vectors), function_(function) {}
 
-  // Of both graphs.
+  // The memory of both graphs.
   static std::size_t bytes_of(std::size_t slots) { return 2 * HnswGraph::bytes_of(slots); }
 
   // Exclusive lock, or the builder with the shared one.
@@ -48,8 +48,8 @@ class VectorGraph {
   // vector.
   Work work(const IsUsed& is_used, std::size_t unused) const;
   void step(const IsUsed& is_used);
-  // The builder with the exclusive lock. Returns the slots that are not in use or in a graph, and
-  // in `replaced` the graph before, which takes long to destroy.
+  // The builder with the exclusive lock. Returns the slots that are not in use or in a graph. Sets
+  // `replaced` to the previous graph, which takes long to destroy.
   Slots finish(const IsUsed& is_used, std::unique_ptr<HnswGraph>& replaced);
 
   // Shared lock. Offers most of the `width` nearest vectors that pass, and perhaps others. False if

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Approximate searches, next to exact ones.
+// Approximate searches, compared with exact ones.
 #include "engine/vectors/vector_graph.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ class VectorGraphTest : public test::VectorCacheTest {
         call_and_wait(engine, &Engine::delete_item, {.table = "Things", .key = {{"pk", key}}}),
         IsOk());
   }
-  // Searches until all rows but the changed ones are in a graph.
+  // Searches until a graph contains all rows except those that have changed.
   static void build(Engine& engine, std::size_t rows, std::size_t index = 0) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
     const auto request = search_of(Vector(kDimensions, 1), "a", {}, 1, index_name(index));
@@ -103,7 +103,8 @@ TEST_F(VectorGraphTest, FindsMostOfTheNearestAndLooksAtFew) {
   }
 }
 
-// Whichever of the nearest it finds: they are there, pass, and have the scores of an exact search.
+// An approximate search can miss some of the nearest items. Those it finds must exist, satisfy the
+// condition, and have the scores of an exact search.
 TEST_F(VectorGraphTest, FindsItemsWithTheirScoresThroughoutARandomHistory) {
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
   constexpr uint64_t kKeys = 700;
@@ -176,7 +177,7 @@ TEST_F(VectorGraphTest, FindsAChangeAtOnceAndAlways) {
   }
 }
 
-// Their distances from others are not those of their directions.
+// Distances of these vectors do not follow from their directions.
 TEST_F(VectorGraphTest, FindsVectorsWithoutAnOrdinaryLength) {
   constexpr int kItems = 1000;
   const auto engine = open_with(kGraphs);
@@ -202,7 +203,7 @@ TEST_F(VectorGraphTest, FindsVectorsWithoutAnOrdinaryLength) {
   for (const char* name : {"before", "after"}) check(name);
 }
 
-// With products as distances, short vectors would be in no node's links.
+// With dot products as distances, no node would link to short vectors.
 TEST_F(VectorGraphTest, FindsShortVectorsByTheirProducts) {
   constexpr int kItems = 2000;
   constexpr int kQueries = 40;
@@ -268,7 +269,7 @@ TEST_F(VectorGraphTest, IsCompleteAfterManyDeletions) {
   EXPECT_EQ(engine->stats().vector_graph_rows, std::size_t{kItems * 6 / 10});
 }
 
-// Each pair has one vector, which transactions give to the other.
+// Each pair has one vector. Transactions move it between the two items.
 TEST_F(VectorGraphTest, FindsOneStateWhileOthersWriteAndItIsBuilt) {
   constexpr int kPairs = 600;
   VectorCacheLimits limits = kGraphs;
@@ -277,7 +278,7 @@ TEST_F(VectorGraphTest, FindsOneStateWhileOthersWriteAndItIsBuilt) {
   const auto name = [](int pair, int which) {
     return std::to_string(pair) + (which == 0 ? "left" : "right");
   };
-  // All are near, so that each change can be among the nearest.
+  // All vectors are near, so each change can affect the result.
   const Vector query(kDimensions, 1);
   const auto near = [&] {
     Vector vector = random_vector(random_, 0.1F);
@@ -317,7 +318,7 @@ TEST_F(VectorGraphTest, FindsOneStateWhileOthersWriteAndItIsBuilt) {
 
 TEST_F(VectorGraphTest, NeedsRowsSearchesAndMemory) {
   constexpr int kItems = 600;
-  // Those of a graph are reserved before it is built.
+  // The memory of a graph is reserved before it is built.
   const auto cached_bytes = [&](const VectorCacheLimits& limits, int searches) {
     const auto engine = open_with(limits);
     fill(*engine, kItems);

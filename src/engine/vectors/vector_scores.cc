@@ -71,7 +71,7 @@ float VectorScores::quickly(const VectorRowView& row) const {
   return 0;
 }
 
-// In doubles, for products of floats that do not fit into a float.
+// Computed in doubles, because products can exceed the range of a float.
 float VectorScores::exactly(const char* stored) const {
   double products = 0;
   double squares = 0;

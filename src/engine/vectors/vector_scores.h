@@ -15,7 +15,7 @@ class VectorScores {
   // `query` is borrowed.
   VectorScores(VectorDistanceFunction function, const std::vector<float>& query);
 
-  // As SearchVectors returns it.
+  // The score that SearchVectors returns.
   float of(const VectorRowView& row) const;
   bool is_nearer(float one, float other) const {
     return function_ == VectorDistanceFunction::kDotProduct ? one > other : one < other;
@@ -44,7 +44,7 @@ class VectorScores {
 
   const VectorDistanceFunction function_;
   const std::vector<float>& query_;
-  const double underflow_;  // most that products below the smallest normal float lose
+  const double underflow_;  // the most that products below the smallest normal float lose
   double length_ = 0;
 };
 

@@ -28,8 +28,7 @@ std::string row_of(const Vector& vector, const VectorShape& shape) {
   return vector_row(secret, table, shape, ItemView(encode_item(item)), 0).value().value;
 }
 
-// A query has the largest error that bounds allow for if it is parallel to what is lacking of the
-// kept vector.
+// The bounds are tightest for a query that is parallel to the rounding error of the stored vector.
 class VectorScoresOf : public ::testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Powers, VectorScoresOf, ::testing::Values(-40, -22, 0, 20));
 
@@ -78,7 +77,7 @@ TEST_P(VectorScoresOf, AreWithinTheirBoundsForTheWorstOfQueries) {
   }
 }
 
-// Their products and lengths are beyond a float.
+// Their products and lengths exceed the range of a float.
 TEST(VectorScores, OfLargeComponentsAreThoseOfSmallOnes) {
   const VectorShape shape{.key = {.space = kFirstTableSpace + 1, .hash = {}, .range = {}},
                           .filters = {},

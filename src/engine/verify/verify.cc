@@ -17,7 +17,7 @@ constexpr uint64_t kRowsBetweenProgress = 1024;
 constexpr std::size_t kRowsAtOnce = 16'384;
 constexpr std::size_t kBytesAtOnce = 4UL << 20;
 
-// One line that any terminal and any JSON reader takes.
+// Returns one line of valid UTF-8 without control characters.
 std::string presentable(std::string_view text) {
   std::string line(text.substr(0, kMessageBytesMax));
   const bool is_text = wire::is_utf8(line);
@@ -117,8 +117,8 @@ std::optional<std::string> Verification::get(const std::string& key, std::string
   return found && *found ? std::optional(std::move(value)) : std::nullopt;
 }
 
-// A token's row and its row by time name each other; a token that was used again has left the
-// earlier row by time to the sweep.
+// Checks that a token's row and its queue row name each other. After a token is used again, its
+// earlier queue row remains until the sweep.
 void verify_tokens(Verification& verification, bool has_older_keys) {
   const auto queue_key = has_older_keys ? older_queue_row_key : queue_row_key;
   const auto read_key = has_older_keys ? read_older_queue_row : read_queue_row;

@@ -29,7 +29,7 @@ struct VerifyReport {
   static constexpr std::size_t kFindingsMax = 100;
 
   std::vector<Finding> findings;  // the first kFindingsMax
-  uint64_t finding_count = 0;     // of all
+  uint64_t finding_count = 0;     // of all findings
   uint64_t tables = 0;
   uint64_t items = 0;
   uint64_t index_entries = 0;

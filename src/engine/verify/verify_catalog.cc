@@ -66,7 +66,7 @@ class CatalogCheck {
     return is_one_format();
   }
 
-  // False during a migration, when some rows have the keys of the older format.
+  // Returns false during a migration, when some rows have the keys of the older format.
   bool is_one_format() {
     if (!verification_.get(catalog_row_key(CatalogRow::kMigration), kCatalogKind)) {
       return true;
@@ -101,7 +101,7 @@ class CatalogCheck {
       case CatalogRow::kPins:
         return check_pins_row(key, rest, value);
       case CatalogRow::kMigration:
-        break;  // see is_one_format
+        break;  // reported by is_one_format()
       case CatalogRow::kBackfill:
         if (rest.size() != sizeof(SpaceId)) return damaged(key);
         backfills_.insert(static_cast<SpaceId>(read_big_endian(rest)));
@@ -132,7 +132,7 @@ class CatalogCheck {
                       "row " + hex(key) + " is damaged or of another version of Stator");
   }
 
-  // A backup is checked as a table without indexes would be: its copy has only items.
+  // A backup is checked as a table without indexes, because its copy contains only items.
   void check_record(std::string_view key, RecordKind kind, const Item& record) {
     const bool is_job = kind != RecordKind::kSettings && kind != RecordKind::kOutput;
     if (is_job && is_open_job(record)) {
@@ -188,7 +188,7 @@ class CatalogCheck {
                                               ", which are not there");
   }
 
-  // The job of a record; see pin_name().
+  // Describes the job of a record; see pin_name().
   static std::string job_of(std::string_view name) {
     const std::string quoted = "'" + std::string(name.substr(1)) + "'";
     return name.starts_with(static_cast<char>(RecordKind::kRestore)) ? "the restore of " + quoted
@@ -256,7 +256,7 @@ class CatalogCheck {
     contents_.logs.emplace(log->space, std::move(*log));
   }
 
-  // A log is another's space, and records for a table that knows of it.
+  // A log must have its own space, and record changes only for a table that names it.
   void check_log(const LogDefinition& log) {
     const std::string named = "the change log of table '" + log.table + "': ";
     if (!live_.insert(log.space).second || contents_.dropped.contains(log.space)) {
@@ -315,7 +315,7 @@ class CatalogCheck {
     verification_.add(kCatalogKind, "the lease of job " + hex(job) + " is of no job");
   }
 
-  // A bulk operation writes or erases what its report lacks before it ends.
+  // Before a bulk operation ends, it writes or erases all rows of its report.
   void check_output(const std::string& name) {
     const std::string begin = record_key(RecordKind::kBulk, {}).substr(kPartitionBytes);
     const bool is_expected = std::ranges::any_of(open_jobs_, [&](const std::string& job) {
@@ -354,9 +354,9 @@ class CatalogCheck {
   std::set<SpaceId> live_;
   std::set<SpaceId> backfills_;
   std::set<SpaceId> versions_;       // of tables
-  std::set<std::string> leases_;     // the rest of the key of each, as in open_jobs_
-  std::set<std::string> outputs_;    // names of rows of reports
-  std::set<std::string> open_jobs_;  // keys of their records, without the partition
+  std::set<std::string> leases_;     // keys without the partition, as in open_jobs_
+  std::set<std::string> outputs_;    // names of report rows
+  std::set<std::string> open_jobs_;  // keys of the jobs' records, without the partition
 };
 
 }  // namespace

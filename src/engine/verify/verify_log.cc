@@ -56,7 +56,7 @@ class LogCheck {
     return problem_of_commit_version(change->commit_version);
   }
 
-  // kLogPartitions for an image that lacks a key.
+  // Returns kLogPartitions if the image lacks a key attribute.
   unsigned partition_of(ItemView image) const {
     std::string components;
     for (const KeySchemaElement& element : log_.key_schema) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the items sums, for each index, a keyed hash of every entry that it should have;
-// one over each index sums those that it has. Where the sums are equal so are the entries, in
-// whatever order they came; where they are not, a second pass over both looks each up in the other.
+// One pass over the items computes, per index, the sum of keyed hashes of the expected entries. One
+// pass over each index computes the sum of its entries. Equal sums mean equal entries, in any
+// order. If the sums differ, a second pass over both looks up each row in the other.
 #include <array>
 
 #include "base/hex.h"
@@ -83,7 +83,7 @@ class TableCheck {
   }
 
  private:
-  // What is derived from the items: an index, a vector index, or the queue of those that expire.
+  // A derived part of a table: an index, a vector index or the TTL queue.
   struct Part {
     SpaceId space = 0;
     const Index* index = nullptr;
@@ -120,7 +120,7 @@ class TableCheck {
     return "the item " + to_debug_string(stored_key(table_.key(), item));
   }
 
-  // Why a row is not an item of the table; empty if it is one.
+  // Describes why a row is not an item of the table. Empty if it is one.
   std::string problem_of(std::string_view key, std::string_view value) const {
     if (const auto valid = validate_item(value); !valid) {
       return "row " + hex(key) + " is damaged: " + valid.error().message;
@@ -150,7 +150,7 @@ class TableCheck {
     return older_queue_row_key(queue.space, static_cast<uint64_t>(*seconds), item_key);
   }
 
-  // The row of the item `item_key` in a part; absent if it has none there.
+  // The row of the item `item_key` in a part. Absent if the item has none.
   std::optional<Entry> entry_of(const Part& part, std::string_view item_key, ItemView item) const {
     if (part.vectors != nullptr) {
       auto row = part.vectors->row(table_.secret(), table_.key(), item);
@@ -217,7 +217,7 @@ class TableCheck {
                                      ", there are " + text(counted));
   }
 
-  // Items without their entry.
+  // Reports items without their entry.
   void find_missing(const Part& part) {
     verification_.scan(space_range(table_.key().space), "item", name(),
                        [&](std::string_view key, std::string_view value) {
@@ -232,7 +232,7 @@ class TableCheck {
                        });
   }
 
-  // Entries that are not those of their item.
+  // Reports entries that do not match their item.
   void find_wrong(const Part& part) {
     verification_.scan(space_range(part.space), "index", name(part),
                        [&](std::string_view key, std::string_view value) {
@@ -242,7 +242,7 @@ class TableCheck {
                        });
   }
 
-  // The key of the item of an entry; or an error that describes a damaged entry.
+  // Returns the key of an entry's item. Errors: a description of a damaged entry.
   Result<std::string> item_key_of(const Part& part, std::string_view key,
                                   std::string_view value) const {
     if (part.vectors != nullptr) {
@@ -259,12 +259,12 @@ class TableCheck {
     return item_row_key(table_.secret(), table_.key(), ItemView(value));
   }
 
-  // Whether an entry is of the item in row `item_key`. It is not if the hashes of two items with
-  // equal index keys collide: then the entry of one has replaced that of the other.
+  // Reports whether an entry belongs to the item in row `item_key`. It does not if two items with
+  // equal index keys have the same hash: one entry has then replaced the other.
   bool is_of(const Part& part, std::string_view key, std::string_view value,
              std::string_view item_key) const {
     const auto owner = item_key_of(part, key, value);
-    return !owner || *owner == item_key;  // find_wrong names a damaged one
+    return !owner || *owner == item_key;  // find_wrong() reports a damaged one
   }
 
   std::string problem_of_entry(const Part& part, std::string_view key, std::string_view value) {

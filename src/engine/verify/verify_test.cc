@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directory is made by the engine, its rows are changed behind the engine's back, and verify()
-// must name what was done and nothing else.
+// The engine creates a directory, and the test changes its rows directly. verify() must report
+// these changes and nothing else.
 #include "engine/verify/verify.h"
 
 #include <fstream>
@@ -27,8 +27,8 @@ struct Row {
 
 class Verify : public EngineTest {
  protected:
-  // A table with two global indexes (one of several attributes) and a local one, one without
-  // indexes, one that was dropped, and a transaction's token.
+  // Creates a table with two global indexes (one with several attributes) and a local one. Also
+  // creates a table without indexes, a dropped table and a transaction's token.
   Verify() {
     open_quickly();
     CreateTableRequest music = range_table("Music");
@@ -91,7 +91,7 @@ class Verify : public EngineTest {
     return lines;
   }
 
-  // An item that is in every index.
+  // Returns an item that is in every index.
   Row indexed_item() {
     for (const Row& row : rows(kMusic)) {
       const ItemView item(row.value);
@@ -115,10 +115,10 @@ class Verify : public EngineTest {
     });
     return found;
   }
-  // Rows of a table, in the order of its spaces: the items, then each index's entries.
+  // Rows of a space. Spaces of a table: the items, then each index's entries.
   std::vector<Row> rows(uint32_t space) { return rows(space_range(space)); }
 
-  // Changes rows as no engine would.
+  // Changes rows directly, without an engine.
   void change(const std::function<void(TransactStore&, Batch&)>& action) {
     engine_.reset();
     const auto store = open_rocks_store({.path = path(), .durability = Durability::kOs});
@@ -200,7 +200,7 @@ TEST_F(Verify, FindsNothingInAnEmptyStore) {
 TEST_F(Verify, FindsNothingWhereATokenWasUsedAgain) {
   open_quickly();
   clock_.advance(std::chrono::milliseconds(kTokenLifetimeMs + 1));
-  // The sweep looks at the store before this transaction, so both rows by time may be there.
+  // The sweep can run before this transaction, so both queue rows can exist.
   EXPECT_THAT(transact({.items = {{.action = TransactAction::kPut,
                                    .table = "Plain",
                                    .item = {{"pk", "one"}, {"text", "again"}}}},
@@ -266,7 +266,7 @@ TEST_F(Verify, FindsAnEntryUnderAKeyThatIsNotItsOwn) {
               ElementsAre(HasSubstr("has no entry"), HasSubstr("whose entry it is not")));
 }
 
-// As if the hashes of two items with equal index keys had collided.
+// The effect of a hash collision between two items with equal index keys.
 TEST_F(Verify, FindsAnItemWhoseEntryAnotherItemReplaced) {
   const std::vector<Row> entries = rows(kByGenre);
   put_row(entries[0].key, entries[1].value);
@@ -421,7 +421,7 @@ class VerifyLog : public Verify {
       EXPECT_THAT(put("Logged", {{"pk", std::to_string(i % 10)}, {"n", i}}), IsOk());
     }
   }
-  // Of the log: the changes, then a boundary.
+  // The log has the changes, followed by a boundary.
   Row a_change() { return rows(kLog).front(); }
 
   static constexpr SpaceId kLogged = kPlain + 2;
@@ -482,7 +482,7 @@ TEST_F(VerifyLog, FindsALogThatNoTableKnowsOf) {
 
 TEST_F(Verify, FindsADamagedFile) {
   check();
-  open_quickly();  // a start writes what the log holds into a table file
+  open_quickly();  // startup writes the log to a table file
   engine_.reset();
   for (const auto& entry : std::filesystem::directory_iterator(path() / "rocksdb")) {
     if (entry.path().extension() != ".sst") continue;

@@ -59,7 +59,7 @@ std::optional<std::string> from_base64url(std::string_view text) {
 std::string tag_of(const CursorSeal& seal, std::string_view payload) {
   std::string sealed;
   for (const std::string& part : seal.question) {
-    // Four bytes of length: a question may hold keys of any length.
+    // Four bytes of length, because a part of the question can have any length.
     for (int shift = 24; shift >= 0; shift -= 8) {
       sealed += static_cast<char>(part.size() >> shift & 0xff);
     }

@@ -93,7 +93,7 @@ std::optional<Time> time_from_key(std::string_view key) {
 Number number_of(Int128 value) {
   const bool negative = value < 0;
   std::string digits;
-  // Digit by digit from the right, of the value as it is: negating the smallest would overflow.
+  // Takes digits from the right without negating the value: negating the smallest would overflow.
   do {
     const int digit = static_cast<int>(value % 10);
     digits += static_cast<char>('0' + (digit < 0 ? -digit : digit));

@@ -104,7 +104,7 @@ Error final_error(Error error) {
 
 Result<ItemPage> query_page(Client& client, const RetryPolicy& policy, TimeSource& time,
                             QueryRequest request, int limit) {
-  request.limit = limit + 1;  // one more shows whether anything follows
+  request.limit = limit + 1;  // one extra item shows whether more follow
   for (;;) {
     STATOR_ASSIGN_OR_RETURN(PageResult result,
                             with_retries(policy, time, [&] { return client.query(request); }));

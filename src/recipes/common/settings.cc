@@ -79,7 +79,7 @@ Result<StoredSettings> SettingsItem::complete(const Check& check, const Missing&
     if (current.empty()) added.try_emplace(kFormat, 1);
     return added;
   };
-  // Settings are stored before any data: a read after a read of data finds them.
+  // Settings are stored before any data, so a reader that has found data finds them too.
   STATOR_ASSIGN_OR_RETURN(stored, change(add_missing));
   const bool legacy = stored.empty();
   return StoredSettings{std::move(stored), legacy};
@@ -89,7 +89,7 @@ Result<bool> SettingsItem::is_table_empty() const {
   const ScanRequest scan{.table = table_, .limit = 1, .consistent_read = true};
   const auto found = with_retries(retry_, time_, [&] { return client_.scan(scan); });
   if (found) return found->items.empty();
-  // Roles made for earlier releases may lack the permission.
+  // Roles made for earlier releases might lack the permission.
   if (found.error().code == Code::kAccessDenied) return false;
   return Failure(found.error());
 }

@@ -19,7 +19,7 @@ namespace stator::recipes {
 
 // How long settings are used before they are read again.
 inline constexpr std::chrono::seconds kSettingsAge{60};
-// How long after their expiry readings and events are deleted. A user whose clock is behind by less
+// How long readings and events are kept after their expiry. A user whose clock is behind by less
 // never misses an item that is current by that clock.
 inline constexpr std::chrono::minutes kDeletionGrace{10};
 // After this time, every user whose clock is less than max_skew off applies a changed setting.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An existing table is only described, because its users need not be allowed to create it. Others
-// can create it at the same time: "in use" is then success.
+// An existing table is only described, because its users might not be allowed to create it. If
+// another process creates it at the same time, "in use" counts as success.
 #include <algorithm>
 #include <chrono>
 #include <string>
@@ -36,7 +36,7 @@ Result<void> check_same(const TableDescription& found, const CreateTableRequest&
   return {};
 }
 
-// Several processes can do this at once; the service refuses all but the first.
+// Enables expiry by `attribute`. The endpoint accepts only the first of several concurrent calls.
 Result<void> expire_by(Client& client, const std::string& table, const std::string& attribute) {
   const RetryPolicy policy;
   const auto described = recipes::with_retries(

@@ -29,7 +29,7 @@ bool take(std::string_view& text, std::string_view any_of) {
   return true;
 }
 
-// ".5" is 500,000,000; nothing is 0.
+// ".5" is 500,000,000; no fraction is 0.
 std::optional<int> take_nanoseconds(std::string_view& text) {
   if (!take(text, ".")) return 0;
   int value = 0;
@@ -85,7 +85,7 @@ std::optional<Time> parse_rfc3339(std::string_view text) {
   return Time(seconds) + std::chrono::nanoseconds(*fraction);
 }
 
-// Far from where adding it to a clock's now would overflow.
+// Short enough that adding it to a clock's current time does not overflow.
 constexpr std::chrono::hours kLongestSleep{24 * 365};
 
 class SystemTime final : public TimeSource {

@@ -135,7 +135,7 @@ Result<void> Copies::insert(const PostVersion& version, std::span<const UserId> 
   return {};
 }
 
-// The item that refuses the write, or nothing if it is written.
+// Returns the error if the condition failed; absent if the item was written.
 Result<std::optional<Error>> Copies::send(const PutItemRequest& put) {
   auto written = with_retries(options_.retry, state_.time, stop_, [&] {
     ++requests_;
@@ -168,7 +168,8 @@ Result<void> Copies::put(const PostVersion& version, const UserId& user, Relatio
   return there ? Result<void>() : block(version, key);
 }
 
-// A former follower without a copy gets none, nor an older one that is still on its way.
+// Writes a tombstone for a former follower without a copy, so that an older copy that arrives late
+// is not stored.
 Result<void> Copies::block(const PostVersion& version, const Item& key) {
   const PutItemRequest put{.table = options_.table,
                            .item = state_.tombstone_of(version.author, key),
@@ -178,7 +179,7 @@ Result<void> Copies::block(const PostVersion& version, const Item& key) {
   return {};
 }
 
-// The first failure ends them all.
+// Runs the tasks in up to `parallel_writes` threads. No task starts after the first failure.
 Result<void> Copies::in_parallel(std::size_t tasks,
                                  const std::function<Result<void>(std::size_t)>& run) {
   std::atomic<std::size_t> next{0};
@@ -203,7 +204,7 @@ Result<void> Copies::in_parallel(std::size_t tasks,
         helpers.emplace_back(work);
         --helpers_left;
       } catch (const std::system_error&) {
-        helpers_left = 0;  // the system has no more threads; those there are suffice
+        helpers_left = 0;  // the system has no more threads; the existing ones suffice
       }
     }
     work();

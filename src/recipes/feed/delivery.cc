@@ -17,12 +17,12 @@ constexpr int kMaxLooks = 8;  // attempts on a post that keeps changing; the nex
 constexpr int kMaxPassingInARow = 3;
 constexpr std::size_t kMaxReached = 100'000;
 
-// Which version a note belongs to.
+// Identifies the version that a note belongs to.
 std::string tag_of(const PostVersion& version) {
   return version.retracted ? "retracted:" : std::to_string(version.edits) + ":";
 }
 
-// The condition on the author's item.
+// Condition: the author's item still has this version and this claim.
 std::string still(const PostVersion& version) {
   if (version.retracted) return "claim = :mine AND attribute_exists(retracted)";
   return std::string("claim = :mine AND attribute_not_exists(retracted) AND ") +
@@ -106,7 +106,8 @@ Result<Delivery::Outcome> Delivery::deliver(Job job) {
   return put_off(job.key, job.author, std::move(outcome).error());
 }
 
-// One post that cannot be delivered does not hold up the others; an absent service does.
+// A failed post does not delay the others. After several retryable failures in a row, the service
+// is probably unavailable, and the error is returned.
 Result<Delivery::Outcome> Delivery::put_off(const Item& key, const UserId& author, Error error) {
   const bool passing = trouble_of(error) != Trouble::kNone;
   passing_in_a_row_ = passing ? passing_in_a_row_ + 1 : 0;
@@ -153,7 +154,7 @@ Result<Delivery::Look> Delivery::claim(const Job& job) {
   return Look{.post = std::move(there)};
 }
 
-// So that the next worker need not wait; if this fails it does.
+// Releases the claim early. If this fails, the next worker waits until the claim expires.
 void Delivery::release(const Job& job) {
   static_cast<void>(state_.client.update_item({.table = options_.table,
                                                .key = job.key,
@@ -162,9 +163,9 @@ void Delivery::release(const Job& job) {
                                                .values = Values{{":mine", job.claim}}}));
 }
 
-// Writes all copies of the version. False, and no more is written, if the post or its claim has
-// changed: then finish() must not be sent. It could arrive late, when this attempt has claimed the
-// post again.
+// Writes all copies of the version. Returns false, and stops writing, if the post or its claim has
+// changed. Then finish() must not be sent: it could arrive after this attempt has claimed the post
+// again.
 Result<bool> Delivery::pass(const Job& job) {
   STATOR_ASSIGN_OR_RETURN(const std::string spread, spread_of(job));
   if (spread.empty()) return false;
@@ -187,7 +188,7 @@ Result<bool> Delivery::pass(const Job& job) {
 // claim has changed in the meantime.
 Result<std::string> Delivery::spread_of(const Job& job) {
   if (const std::string* spread = text_in(job.version.post, "spread")) return *spread;
-  // A post without that note may have been copied before there was merging.
+  // An edited post without `spread` might have been copied by a release without merging.
   if (options_.merge_over == 0 || !job.version.is_first()) return kSpreadCopies;
   STATOR_ASSIGN_OR_RETURN(const bool merged, has_too_many_followers(job.author));
   if (merged) STATOR_RETURN_IF_ERROR(state_.merged_authors.add(state_, job.author, stop_));
@@ -209,8 +210,8 @@ Result<bool> Delivery::has_too_many_followers(const UserId& author) {
   return false;
 }
 
-// Each once, without those whom this pass has reached, as far as it remembers, and without the
-// author, whose item is the outbox itself.
+// Removes duplicates, users whom this pass has reached (as far as it remembers), and the author,
+// whose item is the outbox entry itself.
 std::vector<UserId> Delivery::unreached(const Job& job, std::vector<UserId> users) {
   std::ranges::sort(users);
   const auto repeated = std::ranges::unique(users);
@@ -247,7 +248,8 @@ Result<bool> Delivery::pass_followers(const Job& job) {
   return true;
 }
 
-// Must run after the followers: unfollowing adds a user here before removing it there.
+// Must run after pass_followers(): unfollowing adds a user to the former followers before removing
+// it from the followers.
 Result<void> Delivery::pass_former(const Job& job, std::string cursor) {
   do {
     STATOR_ASSIGN_OR_RETURN(Page<UserId> page,

@@ -81,7 +81,7 @@ class Delivery {
   Copies copies_;
   Recipients recipients_;
   PutOff put_off_;
-  std::set<std::string> reached_;  // followers reached by this pass, if former ones follow
+  std::set<std::string> reached_;  // users reached by this pass; empty for a first version
   int64_t posts_ = 0;
   int passing_in_a_row_ = 0;  // consecutive posts with retryable failures
   Result<void> first_failure_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A feed is the partition of its user's id. An item has author and content. The author's own item
-// is also the outbox: while it has the attribute `outbox`, it is in a sparse index, which
+// is also its outbox entry: while it has the attribute `outbox`, it is in a sparse index, which
 // feed_worker.cc reads. So one put publishes a post and queues it for delivery.
 #include "stator/recipes/feed.h"
 
@@ -20,8 +20,8 @@ using namespace recipes;
 
 namespace {
 
-// A post that fits into its author's feed must fit into every follower's, whose id is longer, or
-// it could never be delivered: 400 KB less the keys, with room for attributes to come.
+// A post must fit into every follower's feed, even if the follower's id is longer than the
+// author's. So the limit is 400 KB less the keys, with space for future attributes.
 constexpr std::size_t kMaxContentBytes = 350'000;
 constexpr int kMaxShards = 64;
 constexpr int kMaxMergeOver = 100'000;
@@ -30,7 +30,7 @@ constexpr std::size_t kMaxPrefixBytes = 512;
 constexpr int kMaxParallelWrites = 64;
 constexpr std::chrono::hours kMinKeptRetracted{1};
 constexpr std::chrono::hours kMaxKeptRetracted{24 * 3650};
-constexpr int kMaxEditAttempts = 8;  // against others who edit the same post
+constexpr int kMaxEditAttempts = 8;  // against concurrent edits of the same post
 constexpr std::array<std::string_view, 16> kAttributes = {
     "author",  "content",     "edits",     "outbox",    "outbox_cursor", "claim",
     "spread",  "claim_until", "retracted", "authors",   "former_cursor", "ended",
@@ -124,7 +124,8 @@ Item FeedState::shard_key(std::string_view shard) const {
                 numbers ? AttributeValue(0) : AttributeValue("SHARD"));
 }
 
-// After the last one's. If the clock was set back, ids run ahead of it by max_skew at most.
+// Returns a time after the last post's. If the clock is set back, ids run ahead of it by at most
+// max_skew.
 Time FeedState::next_post_time(Time now) const {
   const int64_t now_us = now.unix_seconds() * 1'000'000 + now.subsecond_ns() / 1000;
   const int64_t skew_us = std::chrono::floor<std::chrono::microseconds>(options.max_skew).count();
@@ -213,7 +214,7 @@ Result<Post> FeedState::post_of(const Item& item) const {
               .edits = int64_in(item, "edits").value_or(0)};
 }
 
-// Posts in the outbox are delivered without an announcement too, but later.
+// Without an announcement, a post in the outbox is still delivered, but later.
 void FeedState::announce(const UserId& author, const PostId& id) const {
   if (options.bus) static_cast<void>(options.bus->announce(author, id));
 }
@@ -269,13 +270,15 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
                   "id: " + id->text() + " was published before, with other content");
     }
   }
-  // Perhaps it was this call's own request, whose answer was lost before the announcement.
+  // An earlier attempt of this call might have written the post, with its response lost before the
+  // announcement.
   if (existing && existing->contains("outbox")) state.announce(author, *id);
   return Published{.id = *id, .created = false};
 }
 
-// On condition that the version is the one that this call has seen, so that an edit that arrives
-// late cannot replace a newer one. Most posts are edited once at most; the refusal shows the rest.
+// Each attempt requires the version that this call has last seen, so that a late edit cannot
+// replace a newer one. The first attempt expects an unedited post; a failed condition shows the
+// version.
 Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view content) const {
   const FeedState& state = *state_;
   STATOR_RETURN_IF_ERROR(state.check_options());
@@ -325,15 +328,15 @@ Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view
   return fail(Code::kConflict, "others keep editing post " + id.text());
 }
 
-// The post stays as a tombstone, so that a repeated publish does not bring it back. It goes back
-// into the outbox: the delivery of a retracted post is its withdrawal.
+// Keeps the post as a tombstone, so that a repeated publish does not restore it. Puts it into the
+// outbox again, so that delivery replaces its copies by tombstones.
 Result<void> Feed::retract(const UserId& author, const PostId& id) const {
   const FeedState& state = *state_;
   STATOR_RETURN_IF_ERROR(state.check_options());
   STATOR_RETURN_IF_ERROR(state.check_user("author", author));
   STATOR_ASSIGN_OR_RETURN(const AttributeValue range_key,
                           PostKeys::range_key(state.options.layout, id));
-  // A copy in the feed of a follower has another author, and is not the author's to retract here.
+  // A copy of another author's post must not be retracted here.
   UpdateItemRequest mark{.table = state.options.table,
                          .key = state.key_of(author, range_key),
                          .condition = "author = :author AND attribute_not_exists(expires_at)",

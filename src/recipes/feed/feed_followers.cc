@@ -40,7 +40,8 @@ class Backfill {
                          {":merged", kSpreadMerged}},
         .forward = options_.layout == FeedLayout::kNewestFirst,
         .consistent_read = true};
-    // Such a post might be merged yet. Its delivery begins later, and reaches the user.
+    // Skips posts whose delivery has not begun: they might be merged. Their delivery reaches the
+    // user.
     if (options_.merge_over > 0) {
       *request.filter += " AND (attribute_exists(spread) OR attribute_not_exists(outbox))";
     }
@@ -63,7 +64,7 @@ class Backfill {
   }
 
  private:
-  // One by one where any of them has changed.
+  // Copies the posts in one transaction, or one by one if any of them has changed.
   Result<void> copy(std::vector<const Item*> posts) {
     if (posts.empty()) return {};
     auto written = transact(posts);
@@ -103,7 +104,7 @@ class Backfill {
     return {};
   }
 
-  // The current post; absent if it has been withdrawn.
+  // The current post; absent if it was deleted or retracted.
   Result<std::optional<Item>> still_there(const Item& post) {
     const GetItemRequest get{.table = options_.table,
                              .key = state_.key_of(author_, post.find(options_.range_key)->second),

@@ -23,7 +23,7 @@ const AttributeValue& range_key_of(const FeedOptions& options, const Item& item)
   return item.find(options.range_key)->second;
 }
 
-// From after the position on, newest first.
+// A query for the posts in the partition of `position`, newest first.
 QueryRequest posts_in(const FeedOptions& options, const Item& position) {
   return {.table = options.table,
           .key_condition = "#pk = :user",
@@ -34,7 +34,7 @@ QueryRequest posts_in(const FeedOptions& options, const Item& position) {
           .consistent_read = options.consistent_reads};
 }
 
-// Those whom `user` follows and whose posts are, or ever were, to be merged.
+// The authors whom `user` follows and whose posts are, or ever were, merged.
 Result<std::vector<UserId>> merged_authors(const FeedState& state, const UserId& user) {
   std::vector<UserId> followed;
   if (state.options.merge_over == 0 || state.followers == nullptr) return followed;
@@ -78,7 +78,7 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
   for (const Item& position : positions) {
     QueryRequest request = posts_in(options, position);
     if (!cursor.empty()) request.exclusive_start_key = position;
-    // One more shows whether anything follows.
+    // One extra post shows whether more follow.
     STATOR_ASSIGN_OR_RETURN(
         std::vector<Item> part,
         query_items(state.client, options.retry, state.time, std::move(request), wanted + 1));
@@ -145,7 +145,8 @@ class Trimming {
     return {*item.find(options.partition_key), *item.find(options.range_key)};
   }
 
-  // The user's own posts may enter the outbox at any time, so each is deleted on a condition.
+  // The user's own posts can enter the outbox at any time, so their deletion requires that they
+  // have not.
   Result<void> remove(const Item& item) {
     const std::string* author = text_in(item, "author");
     if (author == nullptr || *author != user_.text) {

@@ -23,8 +23,8 @@ inline constexpr const char* kSpreadMerged = "merged";
 // Prefix of the partitions that record the recipients of a post, if followers are stored elsewhere.
 inline constexpr const char* kRecipientsPrefix = "SENT#";
 
-// A condition, used with claim_values. An end further ahead than any that can be set now comes from
-// a wrong clock.
+// Condition, used with claim_values(): the claim is free, the caller's own, or expired. An end
+// later than any that can be set now comes from a wrong clock.
 inline constexpr const char* kClaimIsFree =
     "attribute_not_exists(claim) OR claim = :mine OR claim_until < :now OR claim_until > :latest";
 
@@ -55,7 +55,7 @@ struct FeedState {
   int64_t tombstone_expiry() const;  // Unix time in seconds
   // The inverse of text_of(). Errors: kBadCursor.
   Result<AttributeValue> range_key_from(const std::string& text) const;
-  // Newest first; values as the layout orders them.
+  // Whether `range_key` is that of a newer post, in the order of the layout.
   bool is_newer(const AttributeValue& range_key, const AttributeValue& other) const;
 
   // The value of the attribute `outbox`, by which the index finds undelivered posts.

@@ -14,17 +14,17 @@ namespace {
 
 constexpr int64_t kRecordsAPage = 200;
 constexpr int64_t kNotedAfter = 1'000;     // records without a post
-constexpr int64_t kKeptSeconds = 172'800;  // twice as long as records are
+constexpr int64_t kKeptSeconds = 172'800;  // twice the lifetime of stream records
 constexpr const char* kFromTheFirst = "0";
-// What a worker writes of a shard is in the stream too, so that looking at once would never end.
+// A worker's own writes appear in the stream too. Without a pause, it would read them without end.
 constexpr std::chrono::seconds kRest{1};
 
-// Sequence numbers are decimal, of one length or growing.
+// Compares decimal sequence numbers, which never become shorter.
 bool is_after(const std::string& number, const std::string& other) {
   return number.size() != other.size() ? number.size() > other.size() : number > other;
 }
 
-// What edits and retractions change.
+// Compares what publishing, editing and retracting a post change.
 bool is_same_state(const Item& image, const Item& other) {
   return image.contains("outbox") == other.contains("outbox") &&
          image.contains("retracted") == other.contains("retracted") &&
@@ -50,7 +50,7 @@ Result<bool> FeedStream::look(Delivery& delivery) {
   return found;
 }
 
-// Nothing is put off any more: what was read since is settled.
+// If no post is postponed any more, stores the positions up to which everything is done.
 Result<void> FeedStream::note_held(Delivery& delivery) {
   if (delivery.has_put_off()) return {};
   for (auto& [shard, reading] : readings_) {
@@ -133,7 +133,7 @@ Result<bool> FeedStream::look_at(const std::string& shard, Reading& reading, Del
         reading.is_behind_gap = true;
         reading.read_to.clear();
         return true;
-      case Code::kResourceNotFound:  // it is too old by now
+      case Code::kResourceNotFound:  // the shard has expired
         next_search_ = {};
         return false;
       default:
@@ -152,7 +152,7 @@ Result<bool> FeedStream::look_at(const std::string& shard, Reading& reading, Del
   return count > 0;
 }
 
-// Whether the shard can be read.
+// Claims the shard and finds its start position. Returns whether the shard can be read.
 Result<bool> FeedStream::begin(const std::string& shard, Reading& reading, Delivery& delivery) {
   if (state_.time.since_boot() < next_scan_) return false;
   STATOR_ASSIGN_OR_RETURN(const std::optional<Item> mine, claim(shard));
@@ -208,7 +208,7 @@ Result<bool> FeedStream::settle(const std::string& shard, Reading& reading, GetR
   reading.iterator.clear();
   STATOR_ASSIGN_OR_RETURN(const std::optional<Item> mine, claim(shard));
   if (!mine) return false;
-  // Others may have come further, perhaps behind this page.
+  // Another worker might have advanced the position, even past this page.
   const std::string* read_to = text_in(*mine, "read_to");
   const bool was_first = read_to == nullptr || !is_after(*read_to, reading.read_to);
   if (!was_first) reading.read_to = *read_to;
@@ -229,7 +229,8 @@ Result<bool> FeedStream::settle(const std::string& shard, Reading& reading, GetR
   return all;
 }
 
-// Whether none of them is with others; reading.read_to is the last before which none is.
+// Delivers the posts in the records and advances reading.read_to. Returns false at the first post
+// that another worker has claimed, or if the claim of the shard was lost.
 Result<bool> FeedStream::deliver(const std::vector<StreamRecord>& records, const std::string& shard,
                                  Reading& reading, Delivery& delivery) {
   for (const StreamRecord& record : records) {
@@ -248,7 +249,7 @@ Result<bool> FeedStream::deliver(const std::vector<StreamRecord>& records, const
   return true;
 }
 
-// Whether none of them is with others.
+// Delivers all posts in the outbox. Returns false if another worker has claimed any of them.
 Result<bool> FeedStream::deliver_all(Reading& reading, Delivery& delivery) {
   ScanRequest request{.table = options_.table,
                       .filter = "begins_with(outbox, :outbox)",
@@ -269,7 +270,8 @@ Result<bool> FeedStream::deliver_all(Reading& reading, Delivery& delivery) {
   return all;
 }
 
-// Whether a post was published, edited or retracted here; deliveries change posts too.
+// Whether the record shows that a post was published, edited or retracted; deliveries also change
+// posts.
 bool FeedStream::tells_of_post(const StreamRecord& record) const {
   if (!record.new_image) return false;
   const std::string* outbox = text_in(*record.new_image, "outbox");
@@ -318,7 +320,7 @@ Result<bool> FeedStream::note(const std::string& shard, const Reading& reading, 
   } else {
     *write.update += " REMOVE claim, claim_until";
   }
-  // Also when stopped: the next worker need not wait then.
+  // Sent even after a stop, so that the next worker need not wait.
   auto written =
       with_retries(options_.retry, state_.time, [&] { return state_.client.update_item(write); });
   if (!written && written.error().code != Code::kConditionalCheckFailed) {

@@ -47,7 +47,7 @@ class FeedStream {
     // The position that is stored while posts are postponed: before the first of them.
     std::optional<std::string> held = {};
     bool is_behind_gap = false;
-    std::chrono::nanoseconds rests_until{0};  // another worker has the next post
+    std::chrono::nanoseconds rests_until{0};  // no reads before; another worker has the next post
   };
 
   Result<void> find_shards();
@@ -78,9 +78,9 @@ class FeedStream {
   std::map<std::string, Reading> readings_;   // by shard
   std::chrono::nanoseconds next_search_{0};   // for new shards
   std::chrono::nanoseconds next_renewal_{0};  // of the claim
-  // The last scan covers the gaps before every shard that is started until this time.
+  // The last scan covers the gap of every shard that is started before this time.
   std::chrono::nanoseconds covered_until_{0};
-  std::chrono::nanoseconds next_scan_{0};  // if another worker had a post that the last one found
+  std::chrono::nanoseconds next_scan_{0};  // next scan, after one that found a claimed post
 };
 
 }  // namespace stator::recipes

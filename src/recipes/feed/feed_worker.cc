@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: their main loop. delivery.cc delivers single posts.
+// The main loop of workers. delivery.cc delivers single posts.
 #include <algorithm>
 #include <utility>
 
@@ -22,7 +22,7 @@ bool is_passing(const Error& error) {
   return trouble_of(error) != Trouble::kNone;
 }
 
-// What waits for delivery, wherever the options say that it is found.
+// Finds and delivers pending posts, in the stream or in the outbox index, as the options say.
 class Waiting {
  public:
   Waiting(const FeedState& state, const std::stop_token& stop)
@@ -81,7 +81,7 @@ class Worker {
  private:
   Result<void> look_into_outbox() {
     const auto sweep = std::chrono::nanoseconds(state_.options.sweep);
-    // Not all workers at the same time.
+    // Random, so that not all workers look at the same time.
     next_look_ = state_.time.since_boot() + sweep / 2 + jittered(sweep, sweep, 0);
     auto more = waiting_.deliver(delivery_);
     if (!more) return failure_of(std::move(more));
@@ -103,7 +103,7 @@ class Worker {
     Result<void> first_failure;
     for (const Announcement& post : *announced) {
       if (stop_.stop_requested()) break;
-      // One that cannot be handled comes again, or is found in the outbox.
+      // A post whose handling fails is announced again, or found in the outbox.
       auto handled = handle(post);
       if (!handled && first_failure) first_failure = std::move(handled);
     }

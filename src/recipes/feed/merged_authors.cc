@@ -17,7 +17,7 @@ namespace {
 constexpr uint64_t kParts = 16;
 
 uint64_t part_of(std::string_view author) {
-  return fnv_hash(author) % kParts + 1;  // 0 is what earlier releases wrote
+  return fnv_hash(author) % kParts + 1;  // earlier releases wrote item 0
 }
 
 // `AUTHORS#01` to `AUTHORS#16`, or 1 to 16.

@@ -46,7 +46,7 @@ Fields fields_of(const std::array<uint8_t, 16>& bytes) {
 }
 
 PostId id_with(Time at, uint64_t random) {
-  // Before 1970 there is no UUID of version 7; its milliseconds end in the year 10889.
+  // A version 7 UUID cannot represent times before 1970 or after the year 10889.
   at = std::max(at, Time());
   const uint64_t unix_ms = static_cast<uint64_t>(at.unix_seconds()) * 1000 +
                            static_cast<uint64_t>(at.subsecond_ns()) / kNanosecondsPerMs;
@@ -186,7 +186,7 @@ std::optional<PostKeys::Place> PostKeys::place_of(const AttributeValue& range_ke
                  std::chrono::seconds(static_cast<int64_t>(nanoseconds / 1'000'000'000)))) +
              std::chrono::nanoseconds(static_cast<int64_t>(nanoseconds % 1'000'000'000));
   const uint64_t random = kTenTo19 - 1 - after_point;
-  if (after_point == 0 || random > kRandomMask) return place;  // not one of ours
+  if (after_point == 0 || random > kRandomMask) return place;  // written by another program
   const auto rest = static_cast<uint64_t>(nanoseconds % kNanosecondsPerMs);
   const uint64_t fraction = (rest * kFractions + kNanosecondsPerMs - 1) / kNanosecondsPerMs;
   place.id = id_of(static_cast<uint64_t>(nanoseconds / kNanosecondsPerMs),

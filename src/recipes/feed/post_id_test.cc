@@ -44,7 +44,7 @@ TEST(PostId, RefusesOtherUuids) {
   }
 }
 
-// Ids of close times, made elsewhere too: any fraction, any random bits.
+// Ids of close times, with any fraction and any random bits, as other generators make them.
 std::vector<PostId> some_ids() {
   std::mt19937_64 random(7);
   std::vector<PostId> ids;

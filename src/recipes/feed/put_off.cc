@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxPosts = 10'000;
 constexpr std::chrono::seconds kFirstPause{1};
 constexpr std::chrono::seconds kLongestPause{300};
-constexpr int kDoublings = 9;  // until the longest
+constexpr int kDoublings = 9;  // until kLongestPause
 
 }  // namespace
 

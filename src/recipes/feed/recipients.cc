@@ -34,7 +34,7 @@ Result<bool> Recipients::note(const PostVersion& version, std::span<const UserId
       bytes += users.back().size();
     }
     followers = followers.subspan(users.size());
-    // A key of its own, so that no note replaces another.
+    // A random key, so that no note replaces another.
     Item note = key_of(version, random_key(state_.options.layout));
     note.emplace("recipients", StringSet(std::move(users)));
     TransactWriteItemsRequest request{.items = {unchanged}};

@@ -22,9 +22,9 @@ class Recipients {
   Recipients(const FeedState& state, std::stop_token stop)
       : state_(state), stop_(std::move(stop)) {}
 
-  // Call before a copy is written to any of these followers. False, and then no copy may be
-  // written: `unchanged`, a check of the author's item, has failed. A retraction or an edit that
-  // comes after a check finds the recipients; one that came before would have missed them.
+  // Call before writing copies for these followers. Returns false if `unchanged`, a check of the
+  // author's item, has failed; then no copy may be written. An edit or a retraction after the check
+  // finds the recipients; an earlier one would have missed them.
   Result<bool> note(const PostVersion& version, std::span<const UserId> followers,
                     const TransactWriteItem& unchanged);
   // Former followers, and possibly current ones, in a stable order.

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kFollowing = "Following";
 constexpr std::size_t kMarkBytes = 6;
-constexpr int kMaxFollowAttempts = 8;  // against others who change the same relation
+constexpr int kMaxFollowAttempts = 8;  // against concurrent changes of the same relation
 
 const Binary* mark_in(const Item& relation) {
   const auto since = relation.find("since");
@@ -20,10 +20,10 @@ const Binary* mark_in(const Item& relation) {
 
 }  // namespace
 
-// Each call leaves a mark of its own in `since`, and replaces only the mark that it has seen: what
-// earlier calls sent and arrives late finds another one.
+// Each call writes its own mark to `since` and replaces only the mark that it has seen. So a
+// delayed request of an earlier call finds another mark and fails.
 Result<void> TableFollowers::add(const UserId& user, const UserId& author) {
-  const Binary mine{random_bytes(kMarkBytes)};  // in every row, so it is short
+  const Binary mine{random_bytes(kMarkBytes)};  // stored in every row, so it is short
   PutItemRequest put{.table = table_,
                      .item = {{"author", author.text}, {"follower", user.text}, {"since", mine}},
                      .condition = "attribute_not_exists(author)",
@@ -51,7 +51,7 @@ Result<void> TableFollowers::add(const UserId& user, const UserId& author) {
   return fail(Code::kConflict, "others keep changing whether " + user.text + " follows");
 }
 
-// The user is in one partition or the other at all times.
+// The user is always in at least one of the two partitions.
 Result<void> TableFollowers::remove(const UserId& user, const UserId& author) {
   const Item key{{"author", author.text}, {"follower", user.text}};
   const GetItemRequest get{.table = table_, .key = key, .consistent_read = true};

@@ -92,7 +92,7 @@ void Lease::State::keep(const std::stop_token& stop) {
     const nanoseconds whole = length();
     const nanoseconds slice = whole / 10;
     const nanoseconds left = remaining();
-    if (left.count() == 0) return;  // the other thread reports it
+    if (left.count() == 0) return;  // watch() reports it
     const nanoseconds due = left - whole * 2 / 3;
     if (due.count() > 0) {
       table_->time.sleep(std::min(due, slice), stop);
@@ -103,7 +103,8 @@ void Lease::State::keep(const std::stop_token& stop) {
   }
 }
 
-// In short sleeps: their clock stands still while the machine is suspended, the lease's does not.
+// Sleeps in short steps: the clock of a sleep stops while the machine is suspended, the clock of
+// the lease does not.
 void Lease::State::watch(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const nanoseconds left = remaining();
@@ -116,7 +117,7 @@ Result<WriteResult> Lease::State::send_beat() {
   LockUpdate update(*table_, terms_.key);
   nanoseconds sent_at{0};
   int64_t beat = 0;
-  milliseconds length{0};  // a larger beat never has a smaller one
+  milliseconds length{0};  // a larger beat never has a shorter length
   {
     const std::scoped_lock lock(mutex_);
     sent_at = table_->time.since_boot();
@@ -130,7 +131,7 @@ Result<WriteResult> Lease::State::send_beat() {
     STATOR_ASSIGN_OR_RETURN(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
     const auto lock = item ? parse_lock(*item) : std::nullopt;
     const LockEntry* mine = lock ? lock->holder(terms_.id) : nullptr;
-    // A repetition finds its own beat, or a larger one of this lease.
+    // A repeated request finds its own beat, or a larger one of this lease.
     if (mine == nullptr || mine->who.fence != terms_.fence || mine->beat < beat) return written;
   }
   const std::scoped_lock lock(mutex_);
@@ -156,8 +157,8 @@ Result<void> Lease::State::renew(const std::stop_token& stop) {
 bool Lease::State::was_released(const StoredLock& lock) const {
   const int64_t fence = to_int64(terms_.fence);
   if (lock.released == fence) return true;
-  // An earlier attempt whose reply was lost, and others have released since: before the lease is
-  // over nobody but an operator can have taken it.
+  // Otherwise an earlier attempt might have released the lease, with its response lost, and others
+  // have released the lock since. Before its end, only an operator can take a lease.
   return remaining().count() > 0 && lock.broken.value_or(0) < fence;
 }
 

@@ -70,7 +70,7 @@ Acquisition::Step Acquisition::choose(const Expired& expired, bool eager) const 
   if (expired.more) return Step::kSweep;
   if (may_enter()) return Step::kEnter;
   if (place_ && until_sign_of_life().count() == 0) return Step::kShow;
-  // A refused attempt is charged by the item's size, five times as much as a look.
+  // A rejected attempt is charged by the item's size, five times as much as a read.
   return place_ || (options_.permits > 1 && !eager) ? Step::kLook : Step::kTake;
 }
 
@@ -91,7 +91,7 @@ UpdateItemRequest Acquisition::take(const Expired& expired) const {
   remove_expired(update, expired);
   int free = options_.permits + count_of(expired.holders);
   if (place_) {
-    // Those before it only become fewer: who has left does not come back to its place.
+    // The number of waiters ahead only decreases: a waiter that left cannot return to its position.
     for (const LockEntry& entry : lock_->waiters) {
       if (to_int64(entry.who.fence) < *place_ && !is_expired(expired.waiters, entry)) --free;
     }

@@ -72,9 +72,9 @@ class Acquisition {
   Fence fence_{0};
   std::chrono::nanoseconds sent_at_{0};
   std::chrono::nanoseconds counted_from_{0};
-  // When the last request was sent that found that no earlier attempt had acquired the permit, or
-  // the first attempt. A rejected attempt can still acquire it: a client repeats requests without a
-  // response, and a delayed copy can arrive later.
+  // When the last request was sent whose response showed that no earlier attempt had acquired the
+  // permit. Until there is one, the time of the first attempt. A rejected attempt can still acquire
+  // it: a client repeats requests without a response, and a delayed copy can arrive later.
   std::optional<std::chrono::nanoseconds> not_taken_at_;
   bool maybe_left_behind_ = false;
   std::optional<int64_t> place_;  // queue position

@@ -9,15 +9,17 @@ namespace stator::recipes {
 
 struct Bells {
   std::mutex mutex;
-  std::multimap<std::string, LockBell*> waiting;  // guarded by mutex, as the bells themselves
+  std::multimap<std::string, LockBell*> waiting;  // guarded by mutex, like the bells themselves
   uint64_t next_order = 0;
 
-  // Locks are known by table and key; the same ones elsewhere cost each other a look at most.
+  // Identifies a lock by table and key. A lock of the same name elsewhere causes at most one extra
+  // read.
   static std::string name_of(const LockTable& table, const std::string& key) {
     return table.options.table + '\0' + key;
   }
 
-  // Wakes one, and lets those look again whose last look may have been before the release.
+  // Wakes one sleeping waiter. Waiters that are awake look again, because their last look might
+  // have been before the release.
   void ring(const std::string& name) {
     const auto [begin, end] = waiting.equal_range(name);
     LockBell* next = nullptr;

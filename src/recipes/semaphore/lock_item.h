@@ -20,7 +20,7 @@
 namespace stator::recipes {
 
 inline constexpr int kMaxPermits = 1000;
-inline constexpr std::size_t kMaxWaiters = 500;  // an item has 400 KB
+inline constexpr std::size_t kMaxWaiters = 500;  // an item has at most 400 KB
 inline constexpr std::chrono::milliseconds kMinLease{100};
 inline constexpr std::chrono::milliseconds kMaxLease = std::chrono::hours(24);
 

@@ -34,7 +34,7 @@ struct Lease::State {
   const std::string& key() const { return terms_.key; }
   int permits() const { return terms_.permits; }
 
-  void start_threads();  // once
+  void start_threads();  // later calls do nothing
   // Adds a handle, if `reentry` allows it.
   bool share(Reentry reentry);
   // Ensures the remaining time and the renewal that a new handle requests.

@@ -75,7 +75,7 @@ Result<Page<LockState>> Semaphore::list(const LockFilter& filter, const PageOpti
       const std::string* key = text_in(item, table.options.partition_key);
       auto name = key != nullptr ? table.name_of(*key) : std::nullopt;
       auto lock = parse_lock(item);
-      if (!name || !lock) continue;  // something else that is in the table
+      if (!name || !lock) continue;  // another kind of item
       state_->sightings.note(*key, *lock, Sightings::Interest::kInList);
       LockState state = lock_state(std::move(*name), std::move(*lock));
       state_->sightings.judge(*key, state);

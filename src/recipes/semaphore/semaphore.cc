@@ -44,8 +44,8 @@ class Patience {
     deadline_ = wait > nanoseconds::max() - start ? nanoseconds::max() : start + wait;
   }
 
-  // Whether to take another step after `answer`. One who does not wait still repeats what had no
-  // answer.
+  // Whether to take another step after `answer`. A caller that does not wait still repeats requests
+  // that were rejected as busy or got no response.
   bool goes_on(LockAnswer answer) {
     if (answer == LockAnswer::kOnward) return left().count() > 0;
     if (answer == LockAnswer::kChanged && at_once()) return ++changes_, true;
@@ -59,13 +59,13 @@ class Patience {
   bool at_once() const { return changes_ < kMaxChanges; }
   void calm_down() { changes_ = 0; }
   bool waits() const { return waits_; }
-  // For the requests of one step. What takes a whole lease would yield one that is over; the last
-  // step before the deadline has the time of one attempt.
+  // Time limit for the requests of one step. A step that takes longer than the lease would return
+  // one that has ended. The last step before the deadline gets the time of one attempt.
   nanoseconds for_a_step(nanoseconds lease) const { return std::clamp(left(), lease / 3, lease); }
   nanoseconds left() const { return waits_ ? deadline_ - time_.since_boot() : nanoseconds::max(); }
 
  private:
-  static constexpr int kMaxChanges = 3;  // one after the other
+  static constexpr int kMaxChanges = 3;  // in a row
 
   TimeSource& time_;
   const RetryPolicy& retry_;
@@ -104,7 +104,7 @@ Result<void> check_lock(const LockTable& table, const LockName& name) {
 }
 
 Result<void> check_lock_table(const LockTable& table) {
-  constexpr std::size_t kMaxAttributeBytes = 255;  // of a key's name
+  constexpr std::size_t kMaxAttributeBytes = 255;  // of a key attribute's name
   const SemaphoreOptions& options = table.options;
   STATOR_RETURN_IF_ERROR(check_table(options.table));
   STATOR_RETURN_IF_ERROR(check_text("partition_key", options.partition_key, kMaxAttributeBytes));

@@ -165,7 +165,7 @@ std::optional<SensorId> id_of_partition(const SensorOptions& options, const Item
 Result<void> check_options(const SensorOptions& options) {
   STATOR_RETURN_IF_ERROR(check_table(options.table));
   const SensorNames& names = options.names;
-  // Our own attributes, which a key of the table must not be.
+  // The recipe's own attributes, which cannot be keys of the table.
   std::set<std::string_view> taken{"city",
                                    "building",
                                    "floor",
@@ -202,12 +202,12 @@ Result<void> check_options(const SensorOptions& options) {
         std::pair("names.reading_prefix", &names.reading_prefix)}) {
     STATOR_RETURN_IF_ERROR(check_text(argument, *prefix, kMaxWordBytes));
   }
-  // One partition may not be a sensor's and a city's.
+  // A partition must not belong to both a sensor and a city.
   if (names.sensor_prefix.starts_with(names.city_prefix) ||
       names.city_prefix.starts_with(names.sensor_prefix)) {
     return invalid("names.city_prefix", "and names.sensor_prefix begin alike");
   }
-  // Between the roll-ups and the sensor itself, or `latest` would meet other items.
+  // Readings must sort between the roll-ups and SENSORINFO, so that latest() finds no other items.
   if (names.reading_prefix <= "MINUTE$" || names.reading_prefix + ":" >= kInfoKey) {
     return invalid("names.reading_prefix", "must be after MINUTE# and before SENSORINFO");
   }

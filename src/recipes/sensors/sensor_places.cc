@@ -38,7 +38,8 @@ QueryRequest query_of_attributes(const SensorOptions& options, const Location& p
   if (!place.building.empty()) add("building", place.building);
   if (!place.floor.empty()) add("floor", place.floor);
   if (!place.room.empty()) add("room", place.room);
-  // The indexed attributes are those that every registry of the table has.
+  // The index also contains sensors of the table's other registries, whose attributes have the same
+  // names.
   request.filter = "begins_with(#pk, :mine)";
   request.names->emplace("#pk", options.names.partition_key);
   request.values->emplace(":mine", options.names.sensor_prefix);
@@ -132,7 +133,7 @@ Result<Page<SensorId>> SensorPlaces::at(const Location& place, const PageOptions
       if (!position) return foreign_item();
       part.push_back(*std::move(position));
     }
-    // One shard is in the order that its pages go by, whatever else is in it.
+    // The first shard has nothing to merge with.
     std::vector<Position> merged;
     merged.reserve(found.size() + part.size());
     std::ranges::merge(found, part, std::back_inserter(merged));

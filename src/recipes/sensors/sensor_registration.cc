@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A registration is one item; in kLocationItems, a transaction writes a second one with it. Changes
-// are updates on condition of the version that they start from.
+// are updates that require the version that they start from.
 #include "recipes/sensors/sensor_registration.h"
 
 #include <utility>
@@ -13,7 +13,7 @@
 namespace stator::recipes {
 namespace {
 
-// Whether a write was refused because of the item at the sensor's key; the item, if it was sent.
+// Whether the condition on the sensor's item failed, and that item if it was returned.
 struct Refusal {
   bool by_condition = false;
   const Item* sent = nullptr;
@@ -21,7 +21,7 @@ struct Refusal {
 
 Refusal refusal_of(const Error& error) {
   if (error.code == Code::kConditionalCheckFailed) return {true, item_in(error)};
-  // Of all that can cancel a transaction, this alone speaks of the sensor.
+  // Only the first action of a transaction concerns the sensor's item.
   if (!condition_failed_at(error, 0)) return {};
   return {true, item_at(error, 0)};
 }
@@ -118,7 +118,7 @@ Result<Sensor> SensorRegistration::get(const SensorId& id) const {
   return sensor_in(*info);
 }
 
-// Sets attributes of a sensor of the version that is known and counts the version up.
+// Sets attributes and increments the version, on condition of the known version.
 TransactWriteItem SensorRegistration::update_of(const Sensor& known, Item set) const {
   Names names{{"#pk", options_.names.partition_key},
               {"#version", "version"},
@@ -197,9 +197,10 @@ Result<Sensor> SensorRegistration::move(const Sensor& known, const Location& to)
                 ", not " + std::to_string(known.version));
 }
 
-// Without a version: whatever place it is at, it leaves.
+// Requires no version: removes the sensor from whatever place it is at.
 Result<void> SensorRegistration::decommission_indexed(const SensorId& id) const {
-  // One of the index's keys less, and the item is not in it; the place is kept for history.
+  // An item without one of the index's keys is not in the index. The place itself is kept for
+  // history.
   const bool multi = is_multi_attribute(options_);
   Names names{{"#pk", options_.names.partition_key},
               {"#version", "version"},
@@ -235,7 +236,7 @@ Result<void> SensorRegistration::decommission(const SensorId& id) const {
                                  .item = location_key(options_, known)}});
     if (written) return {};
     if (!refusal_of(written.error()).by_condition) return Failure(written.error());
-    // It has moved in the meantime, or an earlier attempt was applied and its response lost.
+    // The sensor has moved, or an earlier attempt was applied and its response was lost.
     if (tried + 1 >= options_.retry.max_attempts) {
       return fail(Code::kConflict, "sensor " + id.text + " keeps moving");
     }

@@ -18,7 +18,7 @@
 namespace stator::recipes {
 namespace {
 
-constexpr int64_t kWindowPeriods = 1000;  // whose stored roll-ups are held in memory at once
+constexpr int64_t kWindowPeriods = 1000;  // their stored roll-ups are in memory at once
 constexpr int kPageReadings = 1000;
 
 std::string_view prefix_of(Period period) {
@@ -74,7 +74,7 @@ Item item_of(const SensorOptions& options, const SensorId& id, const RollUp& rol
   return item;
 }
 
-// Asks for a sensor's items between two sort keys, both included.
+// A query for a sensor's items between two sort keys, both inclusive.
 QueryRequest range_query(const SensorOptions& options, const SensorId& id, std::string first,
                          std::string last) {
   return {.table = options.table,
@@ -86,8 +86,8 @@ QueryRequest range_query(const SensorOptions& options, const SensorId& id, std::
           .consistent_read = true};
 }
 
-// Whether a reading from the begin of the period would have been deleted by now, had it been stored
-// as this one was.
+// Whether a reading from the start of the period would have expired by now if it had the lifetime
+// of this one.
 bool may_lack_readings(const SensorOptions& options, const Item& reading, Time at, Time begin,
                        Time now) {
   const auto expires_at = int64_in(reading, options.names.expiry);
@@ -118,7 +118,8 @@ std::chrono::seconds period_length(Period period) {
 }
 
 Time period_begin(Period period, Time at) {
-  // Since the year 1, of whose days, hours and minutes those since 1970 are a continuation.
+  // Counts from the year 1, so that the remainder is never negative. Periods of every length start
+  // at the start of 1970.
   const int64_t since = at.unix_seconds() - Time::kMinSeconds;
   const int64_t into = since % period_length(period).count();
   return Time(std::chrono::sys_seconds(std::chrono::seconds(at.unix_seconds() - into)));
@@ -161,7 +162,7 @@ Result<std::optional<Time>> SensorRollUps::next_reading(const SensorId& id, Time
   return std::optional(reading->at);
 }
 
-// The first period from `from` on of which neither readings nor the roll-up have expired.
+// The first period at or after `from` whose readings and roll-up cannot have expired.
 Time SensorRollUps::first_whole(Period period, Time from) const {
   const std::chrono::nanoseconds length = period_length(period);
   const Time now = time_.now();
@@ -236,7 +237,7 @@ Result<bool> SensorRollUps::store(const SensorId& id, const RollUp& roll_up,
   return true;
 }
 
-// kConditionalCheckFailed where another has made one of them since.
+// Errors: kConditionalCheckFailed if another caller has stored one of the roll-ups since.
 Result<RolledUp> SensorRollUps::store_period(const SensorId& id, const RollUpByUnit& units,
                                              const StoredByKey& stored) const {
   RolledUp done;
@@ -246,7 +247,7 @@ Result<RolledUp> SensorRollUps::store_period(const SensorId& id, const RollUpByU
     ++done.made;
     done.changed += changed ? 1 : 0;
   }
-  // Of a unit that its readings have no more.
+  // Roll-ups of units that no reading has any more get a count of 0.
   const RollUp& any = units.begin()->second;
   const std::string prefix = roll_up_prefix(any.period, any.from) + "#";
   for (auto old = stored.lower_bound(prefix); old != stored.end() && old->first.starts_with(prefix);
@@ -260,15 +261,15 @@ Result<RolledUp> SensorRollUps::store_period(const SensorId& id, const RollUpByU
   return done;
 }
 
-// Readings come by time, so that one period after the other is complete.
+// Readings are sorted by time, so a period is complete when the next one begins.
 Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, Time from, Time to,
                                             const std::stop_token& stop, int attempt) const {
   STATOR_ASSIGN_OR_RETURN(const StoredByKey before, stored(id, period, from, to));
   RolledUp done;
   const Time now = time_.now();
   Time begin;
-  RollUpByUnit units;           // of the period that begins there
-  bool is_whole = true;         // that period
+  RollUpByUnit units;           // of the period that starts at `begin`
+  bool is_whole = true;         // whether that period has all its readings
   std::vector<Time> overtaken;  // periods that another caller has made in the meantime
   const auto finish = [&]() -> Result<void> {
     const RollUpByUnit of_period = std::exchange(units, {});

@@ -76,7 +76,7 @@ SensorSettingsItem::SensorSettingsItem(Client& client, const SensorOptions& opti
                                        TimeSource& time)
     : options_(options),
       time_(time),
-      // No id makes this partition, since `#` is escaped in ids.
+      // No sensor has this partition, because `#` is escaped in ids.
       item_(client, time, options.retry, options.table,
             key_of(options, options.names.sensor_prefix + "#SETTINGS", "SETTINGS")) {}
 
@@ -119,7 +119,7 @@ Map SensorSettingsItem::missing(const Map& stored, bool places) const {
   Map cities = stored_cities != nullptr ? *stored_cities : Map();
   const std::size_t before = cities.size();
   for (const auto& [city, count] : options_.city_shards) {
-    // Readers that know the layout take a city that is not stored for one shard.
+    // Readers that know the layout assume one shard for a city that is not stored.
     cities.try_emplace(city,
                        has_layout ? spread_later(count, 1, time_.now()) : spread_at_once(count));
   }
@@ -151,7 +151,7 @@ Result<std::shared_ptr<const SensorTerms>> SensorSettingsItem::terms(SensorUse u
   const auto since = time_.since_boot();
   const auto usable = [&](const SensorTerms& kept) {
     if (writes) return kept.legacy || missing(kept.stored, places).empty();
-    // While no layout is stored, another writer may be about to spread a city over shards.
+    // While no layout is stored, another writer might be about to spread a city over shards.
     return !places || kept.stores_layout();
   };
   auto kept = kept_.get(since);

@@ -31,7 +31,8 @@ struct KeyRange {
   const char* question;
   std::string first;
   std::string last;
-  // The key below which all has expired, as of now; not part of the question.
+  // The key before which everything has expired. It changes with time, so it is not part of the
+  // question.
   std::function<std::string(const Terms&)> not_before;
   std::string filter = {};
 };
@@ -42,7 +43,7 @@ struct SensorRegistry::State {
   Client& client;
   SensorOptions options;
   TimeSource& time;
-  Result<void> valid;  // the options
+  Result<void> valid;  // the result of checking the options
   mutable RegisteredSensors registered = {};
   SensorSettingsItem settings{client, options, time};
 
@@ -61,7 +62,7 @@ struct SensorRegistry::State {
     return edge.in_range() ? reading_key(options, edge) : first_reading_key(options);
   }
 
-  // `read` makes an answer of an item, or nothing.
+  // `read` converts an item to a T; absent if the item is foreign.
   template <class T, class Read>
   Result<Page<T>> page_of(const SensorId& id, const KeyRange& range, const PageOptions& page,
                           Read read) const;
@@ -82,7 +83,7 @@ Result<Page<T>> SensorRegistry::State::page_of(const SensorId& id, const KeyRang
   }
   STATOR_ASSIGN_OR_RETURN(const Terms terms, settings.terms(SensorUse::kReadReadings));
   const std::string first = std::max(range.first, range.not_before(terms));
-  // Time has passed over all that would follow.
+  // Everything that would follow has expired.
   if (first > range.last || (page.newest_first && !after.empty() && after < first)) {
     return Page<T>();
   }
@@ -206,7 +207,7 @@ Result<Page<Reading>> SensorRegistry::readings(const SensorId& id, const TimeRan
   STATOR_RETURN_IF_ERROR(state.check(id));
   STATOR_RETURN_IF_ERROR(check_range(range));
   STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
-  // BETWEEN includes its bounds: the last reading before `to` is a nanosecond earlier at most.
+  // BETWEEN includes its bounds, so the last key is one nanosecond before `to`.
   if (range.to && *range.to <= range.from.value_or(kBeginOfTime)) return Page<Reading>();
   const SensorOptions& options = state.options;
   const KeyRange keys{
@@ -247,7 +248,7 @@ Result<RolledUp> SensorRegistry::roll_up(std::span<const Reading> readings, Peri
   for (auto begin = begins.begin(); begin != begins.end();) {
     const auto& [id, from] = *begin;
     Time to = from;
-    // Neighbouring periods are made together.
+    // Makes adjacent periods together.
     for (; begin != begins.end() && begin->first == id && begin->second == to; ++begin) {
       to = to + length;
     }
@@ -288,7 +289,7 @@ Result<Page<SensorId>> SensorRegistry::at(const Location& place, const PageOptio
   STATOR_RETURN_IF_ERROR(state.valid);
   STATOR_RETURN_IF_ERROR(check_place(state.options, place));
   STATOR_RETURN_IF_ERROR(check_limit("limit", page.limit));
-  // A bad cursor is refused before any request.
+  // Rejects a bad cursor before any request.
   STATOR_RETURN_IF_ERROR(
       SensorPlaces(state.client, state.options, state.time).start_of(place, page));
   STATOR_ASSIGN_OR_RETURN(const Terms terms, state.settings.terms(SensorUse::kReadPlaces));

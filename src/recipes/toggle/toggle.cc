@@ -40,7 +40,7 @@ constexpr std::string_view kLogPast = "LOG$";  // '$' follows '#'
 constexpr std::size_t kMaxEventIdBytes = 900;
 constexpr int kMaxParallel = 64;
 constexpr std::size_t kKeyNameBytesMax = 255;
-constexpr int kSupersededLooked = 10;  // entries that a save with retention looks back over
+constexpr int kSupersededLooked = 10;  // entries that a save with retention reads
 
 struct Event {
   std::string pk;
@@ -65,7 +65,7 @@ Result<void> check_options(const ToggleOptions& options) {
   return check_retention("retention", options.retention);
 }
 
-// The toggle's partition, options and id being checked.
+// Checks the options and the id, and returns the toggle's partition.
 Result<std::string> checked_partition(const ToggleOptions& options, const ToggleId& id) {
   STATOR_RETURN_IF_ERROR(check_options(options));
   STATOR_RETURN_IF_ERROR(check_text("id", id.text, kMaxPartitionKeyBytes));
@@ -117,8 +117,8 @@ Item log_item(const ToggleOptions& options, const Event& event) {
   return item;
 }
 
-// What it means that the log has an item at the event's key: our own request's earlier attempt,
-// the same event delivered again, or a misuse of its id. Absent: it has expired since.
+// Interprets the item that the log already has at the event's key: an earlier attempt of this
+// request, the same event delivered again, or a misused event id. Absent: it has expired since.
 Result<Saved> meaning_of_existing(const Event& event, const std::optional<Item>& existing) {
   if (!existing) return Saved::kDuplicate;
   const std::string* nonce = text_in(*existing, "nonce");
@@ -128,7 +128,7 @@ Result<Saved> meaning_of_existing(const Event& event, const std::optional<Item>&
   return fail(Code::kConflict, "event: it was saved before at this time, with another state");
 }
 
-// Of the two actions of a gated save.
+// Indexes of the two actions of a gated save.
 constexpr std::size_t kLatestAction = 0;
 constexpr std::size_t kLogAction = 1;
 
@@ -234,19 +234,19 @@ struct AnyToggle::State {
     if (!latest) return Saved::kLate;
     STATOR_ASSIGN_OR_RETURN(const Switch<AttributeValue> current, switch_of_latest(*latest));
     const bool same = current.at == event.at && current.event.text == event.event;
-    return same ? Saved::kDuplicate : Saved::kLate;  // the log entry of the same has expired
+    return same ? Saved::kDuplicate : Saved::kLate;  // the log entry of the same event has expired
   }
 
-  // `saved`, once what retention asks for is done. A failure lets the event be delivered again,
-  // since otherwise it would never expire.
+  // Returns `saved` after setting the expiry that retention requires. Returns an error if that
+  // fails, so that the event is delivered again: otherwise it would never expire.
   Result<Saved> settled(Saved saved, const Event& event, const SharedTerms& terms) const {
     if (terms->retention) STATOR_RETURN_IF_ERROR(settle(event, terms));
     return saved;
   }
 
-  // Whether the event that was just stored is the log's last. With retention the entries that are
-  // not get their expiry, unless they have one: the event itself wherever it is, and those that
-  // follow the last.
+  // Returns whether the event that was just stored is the last of the log. With retention, sets the
+  // expiry of superseded entries that have none: this event, wherever it is, and the entries just
+  // before the last.
   Result<bool> settle(const Event& event, const SharedTerms& terms) const {
     QueryRequest request = log_query(event.pk, std::string(kLogFirst), std::string(kLogPast));
     request.projection = "#sk, expires_at";
@@ -275,7 +275,7 @@ struct AnyToggle::State {
     return newest;
   }
 
-  // Sets when the entry that is superseded by that of the key `later` is deleted.
+  // Sets the expiry of the entry `sk`, which the entry `later` supersedes.
   Result<void> expire(const std::string& pk, const std::string& sk, const std::string& later,
                       const SharedTerms& terms) const {
     const Time now = time.now();
@@ -293,7 +293,7 @@ struct AnyToggle::State {
     return failure_of(std::move(updated));
   }
 
-  // Whether the log has an event after the time of a key.
+  // Whether the log has an event after `key`.
   Result<bool> has_after(const std::string& pk, std::string key) const {
     QueryRequest request = log_query(pk, std::move(key), std::string(kLogPast));
     request.forward = true;
@@ -357,7 +357,7 @@ std::vector<Result<Saved>> AnyToggle::save_all(std::span<const ToggleEvent> even
   };
   std::vector<std::jthread> threads(std::min(static_cast<std::size_t>(parallel), events.size()));
   for (std::jthread& thread : threads) thread = std::jthread(work);
-  threads.clear();  // waits
+  threads.clear();  // joins them
   return results;
 }
 
@@ -374,7 +374,7 @@ Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) con
   const std::string last = std::string(kLogPrefix) + time_key(at) + "$";
   const auto known_since = terms->known_since(state_->time.now());
   if (known_since && at < *known_since) {
-    // What held then may have expired, unless nothing has superseded it.
+    // The state at that time might have expired, unless nothing has superseded it.
     STATOR_ASSIGN_OR_RETURN(const bool superseded, state_->has_after(pk, last));
     if (superseded) {
       return fail(Code::kExpired, "what held at " + at.text() + " is unknown: it is before " +

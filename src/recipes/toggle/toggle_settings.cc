@@ -20,7 +20,7 @@ ToggleSettingsItem::ToggleSettingsItem(Client& client, const ToggleOptions& opti
                                        TimeSource& time)
     : options_(options),
       time_(time),
-      // No id makes this partition, since `#` is escaped in ids.
+      // No toggle has this partition, because `#` is escaped in ids.
       item_(client, time, options.retry, options.table,
             Item{{options.partition_key, options.id_prefix + "#SETTINGS"},
                  {options.sort_key, "SETTINGS"}}) {}

@@ -12,7 +12,7 @@
 namespace stator::recipes {
 namespace {
 
-constexpr int kMaxDepth = 64;  // deeper than any item may be; past it values share a digest
+constexpr int kMaxDepth = 64;  // deeper than any item can be; deeper values share a digest
 
 void append_text(std::string& out, const std::string& text) {
   out += fmt::format("{}:", text.size());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array begins with five numbers of four bytes: dimensions, whether it has nulls, the type of
-// the elements, their count, and the first index. An empty array has no dimension and only the
-// first three. Each element is its length and its bytes.
+// An array begins with five 4-byte numbers: dimensions, whether it has nulls, the element type, the
+// number of elements, and the first index. An empty array has no dimensions and only the first
+// three numbers. Each element is a length and bytes.
 #include "storage/postgres/binary_values.h"
 
 #include "base/big_endian.h"

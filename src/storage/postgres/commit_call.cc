@@ -48,7 +48,7 @@ std::vector<KeyLock> locks_of(std::span<const std::string_view> keys, SchemaVers
   return sorted(std::move(locks));
 }
 
-// No other commit writes the same versioned rows, so they need no locks.
+// Versioned rows need no locks, because no other commit writes the same ones.
 void Commit::lock_keys() {
   std::vector<std::string_view> keys;
   keys.reserve(guards.size() + batch.writes().size());
@@ -111,8 +111,8 @@ bool CommitCall::add(Commit& commit) {
   return true;
 }
 
-// Of several writes to one key the last counts. The rows get the last ordinal of their batch as
-// version, behind those of its versioned rows.
+// Of several writes to one key, only the last one counts. The version of the rows is the last
+// ordinal of their batch, after the ordinals of its versioned rows.
 void CommitCall::add_writes(const Batch& batch, int32_t number) {
   const std::vector<Write>& writes = batch.writes();
   const std::vector<Batch::Versioned>& versioned = batch.versioned();
@@ -187,7 +187,7 @@ std::vector<CommitResult> CommitCall::outcomes(const Rows& rows) const {
       .outcome = CommitOutcome::kConflict,
       .error = {.code = Code::kConflict, .message = "other transactions came between"}};
   if (rows.is_null(0, kStamp)) {
-    // Nothing was applied. A tombstone does not say why; a call does.
+    // Nothing was applied. The result of a call contains the reason, a tombstone does not.
     std::ranges::fill(outcomes, conflict);
   } else {
     const uint64_t stamp = rows.number(0, kStamp);

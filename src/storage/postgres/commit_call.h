@@ -38,7 +38,7 @@ struct Commit {
   std::vector<SchemaVersion> expected;
   Batch batch;
   std::vector<KeyLock> locks;  // set by lock_keys()
-  bool is_alone = false;       // it must have a call of its own
+  bool is_alone = false;       // it must have its own call
   // Receives the commit, so that it can be repeated; never null.
   std::move_only_function<void(Commit* ended, CommitResult result)> done;
 

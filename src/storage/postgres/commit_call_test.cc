@@ -153,7 +153,7 @@ TEST_F(CommitCalls, LeaveNothingIfNoCommitSucceeds) {
   EXPECT_EQ(requests(), "0");
 }
 
-// The tombstone's key is that of the request, so a late request fails on it.
+// A tombstone and its request have the same key, so a late request fails.
 TEST_F(CommitCalls, AreNotAppliedAfterTheirTombstone) {
   CommitCall call;
   Commit commit = commit_of(put_in_batch("a"));
@@ -205,7 +205,7 @@ TEST_F(CommitCalls, EmptyTheRequestsOfTwoDaysAgoOnly) {
             "0");
 }
 
-// Two that wait for the lock of one table would wait for each other.
+// Two sweeps that wait for the lock of the same table would block each other.
 TEST_F(CommitCalls, AreSweptByOneAtATime) {
   test::run_sql("INSERT INTO request (slot, id) SELECT (this_day() + 2) % 4, gen_random_uuid()",
                 schema_.name());

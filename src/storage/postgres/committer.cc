@@ -8,7 +8,7 @@
 namespace stator::postgres {
 namespace {
 
-constexpr std::size_t kLookedAtMax = 256;  // of the queue, for commits that fit together
+constexpr std::size_t kLookedAtMax = 256;  // commits of the queue, to find some that fit together
 constexpr std::chrono::milliseconds kPauseFirst{5};
 constexpr std::chrono::milliseconds kPauseMax{500};
 constexpr std::chrono::milliseconds kLookAtStop{100};
@@ -17,7 +17,7 @@ std::vector<CommitResult> all_of(std::size_t count, CommitOutcome outcome, const
   return {count, CommitResult{.outcome = outcome, .error = error}};
 }
 
-// Between half of `pause` and all of it.
+// Sleeps for a random time between pause / 2 and `pause`.
 void pause_for(std::chrono::milliseconds pause) {
   thread_local std::minstd_rand random(std::random_device{}());
   const auto us = std::chrono::microseconds(pause).count();
@@ -41,8 +41,8 @@ void end(Commit& commit, CommitResult result) {
   done(&commit, std::move(result));
 }
 
-// The server was asked until it answered without a warning: the answer itself is a commit, so
-// it is replicated, and with it what it reports.
+// Asks the server until it responds without a warning. Such a response is itself a commit, so it is
+// replicated, and so is the outcome that it reports.
 std::vector<CommitResult> settle_call(Session& session, const CommitCall& call, std::string why,
                                       std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
@@ -69,8 +69,8 @@ CommitResult failed_with(Error error) {
           .error = std::move(error)};
 }
 
-// The connection of a commit without a response stays open. A commit that waits for a standby must
-// not be cancelled, and its process in the server would wait on without a client.
+// If a commit gets no response, its connection stays open. A commit that waits for a standby must
+// not be cancelled, and without a client its server process would continue to wait.
 Result<std::vector<CommitResult>> run_call(Session& session, Connection& connection,
                                            CommitCall& call, bool in_transaction,
                                            std::chrono::milliseconds timeout) {
@@ -145,7 +145,7 @@ ConnectionPoolStats Committer::pool_stats(std::string_view name) const {
       .name = name, .connections = threads_.size(), .busy = busy_, .queued_calls = queue_.size()};
 }
 
-// Under the lock. Those that do not fit stay in their order.
+// Called under the lock. Commits that do not fit keep their order.
 CommitCall Committer::gather() {
   CommitCall call;
   std::size_t looked_at = 0;
@@ -207,7 +207,7 @@ void Committer::put_back(std::vector<Commit> commits) {
   wake_.notify_all();
 }
 
-// Takes no commits until the server responds. If every thread waits, what is queued is refused.
+// Takes no commits until the server responds. If every thread waits, queued commits are rejected.
 void Committer::wait_for_response(Session& session, std::unique_lock<std::mutex>& lock) {
   ++waiting_threads_;
   for (bool responded = false; !responded && !stopping_;) {
@@ -226,7 +226,7 @@ void Committer::wait_for_response(Session& session, std::unique_lock<std::mutex>
   --waiting_threads_;
 }
 
-// Empties the requests of two days ago. After an error they stay until tomorrow.
+// Erases the requests of two days ago. After an error, they remain until tomorrow.
 void Committer::sweep_each_day(Connection& connection) {
   {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Once it has connected, libpq does not block: receive_result() sends and receives until a result
-// is complete, so that a server that does not respond costs response_timeout.
+// After connecting, libpq does not block: receive_result() sends and receives until a result is
+// complete. So an unresponsive server costs at most response_timeout.
 #include "storage/postgres/connection.h"
 
 #include <fmt/format.h>
@@ -30,12 +30,13 @@ SqlError error_of(const PGresult* result) {
           .message = one_line(libpq().error_field(result, PG_DIAG_MESSAGE_PRIMARY))};
 }
 
-// The same transaction can succeed if it is repeated.
+// Reports whether the transaction can succeed if it is repeated.
 bool is_conflict(const SqlError& error) {
   return error.state == "40001" || error.state == "40P01" || error.state == "55P03";
 }
 
-// The server shuts down or is no longer the primary: another connection can reach the new primary.
+// Reports whether the server is shutting down or is no longer the primary. Another connection can
+// reach the new primary.
 bool ends_connection(const SqlError& error) {
   return error.state.starts_with("08") || error.state.starts_with("57P") ||
          error.state == kReadOnlyState;
@@ -102,7 +103,7 @@ Connection::~Connection() = default;
 SqlResult<std::unique_ptr<Connection>> Connection::connect(const ConnectionOptions& options,
                                                            bool read_write) {
   std::unique_ptr<Connection> connection(new Connection(options));
-  // What is before dbname are defaults, which the connection string can replace.
+  // The names before dbname are defaults, which the connection string can replace.
   const std::array<const char*, 7> names{"application_name",
                                          "connect_timeout",
                                          "keepalives_idle",
@@ -242,7 +243,7 @@ bool Connection::is_usable() {
   if (broken_ || libpq().status(connection_.get()) != CONNECTION_OK) return false;
   pollfd ready{.fd = libpq().socket(connection_.get()), .events = POLLIN, .revents = 0};
   if (poll(&ready, 1, 0) == 0) return true;
-  // Unrequested bytes: the results of an ignored pipeline, or the end of the connection.
+  // Unrequested bytes: the results of an ignored pipeline, or a closed connection.
   if (libpq().consume_input(connection_.get()) == 0) lost();
   if (pending_ == 0 && libpq().is_busy(connection_.get()) == 0) {
     static_cast<void>(libpq().get_result(connection_.get()));
@@ -272,7 +273,7 @@ bool Connection::wait_for_result(std::chrono::milliseconds timeout) {
   return true;
 }
 
-// False if the connection broke.
+// Returns false if the connection broke.
 bool Connection::receive_result() {
   if (!wait_for_result(response_timeout_)) {
     lost(fmt::format("no response within {} ms", response_timeout_.count()));

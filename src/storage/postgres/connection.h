@@ -46,7 +46,8 @@ inline constexpr const char* kReadOnlyState = "25006";
 inline constexpr const char* kUnconfirmed =
     "PostgreSQL does not confirm commits; if synchronous_standby_names is set, check that its "
     "standbys run";
-// kConflict after a deadlock or a lock timeout: the same transaction can succeed if it is repeated.
+// Returns kConflict after a deadlock or a lock timeout: the same transaction can succeed if
+// repeated.
 Error to_error(const SqlError& error);
 
 template <class T>
@@ -91,10 +92,10 @@ class Connection {
   // Returns the results of the oldest pipeline whose results were not taken, one for each
   // statement, or its first error.
   SqlResult<std::vector<Rows>> results();
-  // Ends a pipeline whose results are not needed.
+  // Ends a pipeline whose results are ignored.
   void end_and_ignore();
   void roll_back();  // without waiting for it
-  // A pipeline of one statement.
+  // Runs a pipeline of one statement.
   SqlResult<Rows> execute(Statement statement, const Parameters& parameters = {});
 
   // Whether the server has begun to respond, or the connection has broken. If not, the results can

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The system catalogs can be read by every role, also about schemas that it may not use.
+// Every role can read the system catalogs, even about schemas that it cannot use.
 #include "storage/postgres/contents.h"
 
 #include <fmt/format.h>

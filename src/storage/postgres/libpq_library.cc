@@ -13,7 +13,7 @@ constexpr const char* kLibrary = "libpq.so.5";
 
 struct LoadedLibpq {
   LibpqLibrary library = {};
-  std::string complaint;  // empty once it is loaded
+  std::string complaint;  // empty if it is loaded
 };
 
 // The library stays loaded: OpenSSL's state outlives a handle.

@@ -7,7 +7,7 @@ namespace stator::postgres {
 namespace {
 
 constexpr std::chrono::seconds kInterval{2};
-constexpr std::chrono::seconds kResponseMax{3};  // of a query that takes less than a millisecond
+constexpr std::chrono::seconds kResponseMax{3};  // of a query that usually takes less than 1 ms
 
 }  // namespace
 
@@ -26,7 +26,7 @@ std::chrono::milliseconds Monitor::horizon_lag() const {
 void Monitor::run(const std::stop_token& stop) {
   Session session(connections_, server_);
   for (;;) {
-    static_cast<void>(look(session));  // the session tells the server what is wrong
+    static_cast<void>(look(session));  // the session reports problems to the server
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, stop, kInterval, [] { return false; });
     if (stop.stop_requested()) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What opening and initializing a store check.
+// Checks when a store is opened or initialized.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -69,7 +69,7 @@ class PostgresOpen : public testing::Test {
     return open(options);
   }
 
-  // What the next connections of an open store find, after `change`, until `back`.
+  // After `change`, new connections of an open store must fail with `message`, until `back`.
   void expect_refusal(const std::string& change, const std::string& back,
                       const std::string& message) {
     test::PostgresProxy proxy(test::own_postgres()->socket(),
@@ -84,8 +84,8 @@ class PostgresOpen : public testing::Test {
     ASSERT_EQ(write().outcome, CommitOutcome::kCommitted);
     run(change);
     proxy.drop_all();
-    // A connection that has not noticed yet can still commit, and one that was being opened during
-    // the change can fail for another reason.
+    // A connection that has not noticed the change yet can still commit. One that was being opened
+    // during the change can fail for another reason.
     const auto names_it = [&](const std::string& text) {
       return text.find(message) != std::string::npos;
     };
@@ -110,7 +110,7 @@ class PostgresOpen : public testing::Test {
   test::PostgresSchema schema_;
 };
 
-// An address can lead to another server than before, or to the same one with other settings.
+// An address can lead to another server than before, or to the same server with other settings.
 TEST_F(PostgresOpen, ChecksEachNewConnectionOfAStore) {
   if (test::own_postgres() == nullptr) GTEST_SKIP() << "the proxy needs the server's socket";
   expect_refusal("UPDATE meta SET system_identifier = system_identifier - 1",
@@ -123,18 +123,18 @@ TEST_F(PostgresOpen, ChecksEachNewConnectionOfAStore) {
       "ALTER ROLE postgres SET default_transaction_read_only TO on",
       "BEGIN READ WRITE; ALTER ROLE postgres RESET default_transaction_read_only; COMMIT",
       "read-only");
-  // A server whose transactions are behind those that were acknowledged.
+  // The server's transactions are older than the acknowledged ones.
   expect_refusal("UPDATE meta SET stamp_base = stamp_base - 40960",
                  "UPDATE meta SET stamp_base = stamp_base + 40960", "lost acknowledged commits");
 }
 
-// A connection whose checks passed before the server changed.
+// The connection's checks pass before the server changes.
 TEST_F(PostgresOpen, RemembersAProblemFoundWhileAConnectionWasOpened) {
   const postgres::ConnectionOptions options{.dsn = test::postgres_dsn(), .schema = schema_.name()};
   const auto blocker = postgres::Connection::connect(options, true);
   ASSERT_TRUE(blocker);
   postgres::Server server(options);
-  // Statements that read this table cannot be prepared, which follows the checks.
+  // After the checks, statements that read this table cannot be prepared.
   ASSERT_TRUE((*blocker)->run_script("BEGIN; LOCK TABLE " + schema_.name() +
                                      ".kv IN ACCESS EXCLUSIVE MODE"));
   auto early = std::async(std::launch::async, [&] { return server.connect(options); });
@@ -209,7 +209,7 @@ TEST_F(PostgresOpen, InitializesOnceHoweverManyTry) {
   EXPECT_EQ(test::run_sql("SELECT count(*) FROM meta", schema_.name()), "1");
 }
 
-// Transaction ids begin again on another server, and commit versions must not.
+// On another server, transaction ids begin again, but commit versions must not.
 TEST_F(PostgresOpen, ContinuesCommitVersionsInARestoredCopy) {
   Batch batch;
   batch.put("a", "1");

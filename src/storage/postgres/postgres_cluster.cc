@@ -16,7 +16,8 @@ using postgres::Connection;
 using postgres::Rows;
 using postgres::SqlResult;
 
-// {} is the schema. A role sees only the times of its own transactions, and the ids of all.
+// {} is the schema. A role sees the start times only of its own transactions, but all transaction
+// ids.
 constexpr std::string_view kServer = R"(
 SELECT current_setting('server_version'),
   coalesce(host(inet_server_addr()), 'socket') || ':' || current_setting('port'),

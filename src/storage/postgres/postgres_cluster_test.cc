@@ -23,7 +23,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// A role without privileges, in whose name a test connects.
+// A role without privileges, as which a test connects.
 class Role {
  public:
   explicit Role(const std::string& schema) : name_(schema + "_role"), schema_(schema) {
@@ -43,7 +43,7 @@ class Role {
   const std::string schema_;
 };
 
-// A transaction that has written and does not end.
+// A transaction that has written and stays open.
 class OpenTransaction {
  public:
   OpenTransaction() {
@@ -101,7 +101,7 @@ TEST_F(PostgresClusterTest, ARoleNeedsOnlyTheDocumentedPrivileges) {
   }
   EXPECT_THAT(store->drop_range({}), IsOk());
   EXPECT_THAT(store->safe_position(), IsOk());
-  // As on the first commit of a day.
+  // The first commit of a day does the same.
   sql("INSERT INTO request (slot, id) VALUES ((this_day() + 2) % 4, gen_random_uuid())");
   sql("SET ROLE " + role.name() + "; SELECT sweep_requests()");
   EXPECT_EQ(sql("SELECT count(*) FROM request WHERE slot = (this_day() + 2) % 4"), "0");
@@ -220,7 +220,7 @@ TEST_F(PostgresClusterTest, TheStoreMeasuresHowLongStreamsAreHeldBack) {
   EXPECT_EQ(lag().count(), 0);
   {
     const OpenTransaction open;
-    // A change that streams could return otherwise.
+    // Without the open transaction, streams could return this change.
     Batch batch;
     batch.put("k", "v");
     ASSERT_EQ(write_and_wait(*store, batch).outcome, CommitOutcome::kCommitted);
@@ -258,7 +258,7 @@ TEST_F(PostgresClusterTest, TheStoreCountsCallsOfItsPools) {
   EXPECT_EQ(reads().queued_calls, 0U);
 }
 
-// Without a request that would find out.
+// No request triggers the check.
 TEST_F(PostgresClusterTest, HealthFollowsTheServer) {
   const auto store = schema_.open();
   EXPECT_TRUE(store->health().writable);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// "one" store, or "two" on one database. "faulty": the same, and commits lose their connection
-// before they are sent, before they are answered, or before they arrive late.
+// "one": one store. "two": two stores on one database. "faulty": like "two", but some commits lose
+// their connection before they are sent, before the response, or before they arrive late.
 #include "storage/postgres/postgres_fixture.h"
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ namespace {
 
 std::unique_ptr<PostgresServer> own_server;
 
-// Stops the server before the program ends, also after a failure.
+// Stops the server before the program exits, even after a failure.
 class StopServer final : public testing::Environment {
  public:
   void TearDown() override { own_server.reset(); }
@@ -34,7 +34,7 @@ std::string start_server() {
   return own_server->dsn();
 }
 
-// A fifth of the commits loses its connection.
+// A fifth of the commits lose their connection.
 class RandomFates {
  public:
   PostgresProxy::Fate operator()(PostgresProxy::CommitPipeline commit) {
@@ -43,7 +43,7 @@ class RandomFates {
     if (draw < 7) return PostgresProxy::Fate::kLoseRequest;
     if (draw < 11) return PostgresProxy::Fate::kLoseReply;
     if (draw < 14) return PostgresProxy::Fate::kRace;
-    // One that holds locks would make all others wait for it.
+    // Not for a commit that holds locks, because all others would wait for it.
     if (draw < 21 && !commit.is_locked) return PostgresProxy::Fate::kDeliverLate;
     return PostgresProxy::Fate::kPass;
   }

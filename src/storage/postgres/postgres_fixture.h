@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of the store in PostgreSQL share: one server for the program, and a schema of its
-// own for each test.
+// Common parts of the tests of the PostgreSQL store: one server for the program, and a separate
+// schema for each test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,14 +16,15 @@
 
 namespace stator::test {
 
-// STATOR_TEST_DSN, or of a server that the program starts and stops. Ends the program without one.
+// STATOR_TEST_DSN, or the DSN of a server that the program starts and stops. Ends the program if
+// there is neither.
 const std::string& postgres_dsn();
-// The same as a URL; with STATOR_TEST_DSN, that is one only if the variable is.
+// The same as a URL. If STATOR_TEST_DSN is set, it is returned as it is.
 std::string postgres_url();
-// Null with STATOR_TEST_DSN.
+// Null if STATOR_TEST_DSN is set.
 PostgresServer* own_postgres();
 
-// An initialized schema, dropped at the end.
+// An initialized schema, which is dropped by the destructor.
 class PostgresSchema {
  public:
   PostgresSchema();

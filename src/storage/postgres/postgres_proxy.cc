@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A message of a client is a type, a length of four bytes that includes itself, and a body; the
-// first one has no type. A pipeline ends with a Sync, S, or is one simple query, Q.
+// A client message has a type, a 4-byte length that includes itself, and a body. The first message
+// has no type. A pipeline ends with a Sync (S), or is one simple query (Q).
 #include "storage/postgres/postgres_proxy.h"
 
 #include <poll.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::string_view kTerminate{"X\0\0\0\4", 5};
 
-// Empty at the end of the connection.
+// Returns an empty string if the connection has ended.
 std::string receive(int from) {
   std::array<char, 65536> buffer{};
   const ssize_t count = read(from, buffer.data(), buffer.size());
@@ -47,7 +47,7 @@ int connect_to(const std::string& path) {
   return -1;
 }
 
-// The bytes of the first message; 0: not all of it is there.
+// Returns the size of the first message, or 0 if it is incomplete.
 std::size_t message_bytes(std::string_view bytes) {
   constexpr std::size_t kHeaderBytes = 5;
   if (bytes.size() < kHeaderBytes) return 0;
@@ -55,7 +55,8 @@ std::size_t message_bytes(std::string_view bytes) {
   return whole <= bytes.size() ? whole : 0;
 }
 
-// Whether a pipeline binds a prepared statement. Its name follows that of the portal, which is "".
+// Reports whether a pipeline binds a prepared statement. The statement's name follows the portal's
+// name, which is "".
 bool executes(std::string_view pipeline, postgres::Statement statement) {
   const std::string named = '\0' + postgres::statement_text(statement).name + '\0';
   while (!pipeline.empty()) {
@@ -66,7 +67,7 @@ bool executes(std::string_view pipeline, postgres::Statement statement) {
   return false;
 }
 
-// In the server's first messages, BackendKeyData.
+// Changes the process id in BackendKeyData, which is among the server's first messages.
 void change_backend_pid(std::string& messages) {
   constexpr std::string_view kBackendKeyData{"K\0\0\0\x0c", 5};
   const std::size_t at = messages.find(kBackendKeyData);
@@ -150,7 +151,7 @@ void PostgresProxy::serve(int client, const std::stop_token& stop) {
   if (server >= 0) close(server);
 }
 
-// Once it returns false, the server's end was closed or is kept for later.
+// If it returns false, the connection to the server is closed or kept for late delivery.
 bool PostgresProxy::forward_pipelines(std::string& bytes, int server) {
   std::size_t end = 0;
   while (const std::size_t size = message_bytes(std::string_view(bytes).substr(end))) {
@@ -200,7 +201,7 @@ bool PostgresProxy::meet(Fate fate, std::string_view pipeline, int server) {
       return false;
     }
   }
-  // The client learns of the end at once, while the server may still execute the commit.
+  // The client's connection ends immediately, while the server can still execute the commit.
   const std::lock_guard lock(mutex_);
   closing_.emplace_back(close_after_end, server);
   return false;

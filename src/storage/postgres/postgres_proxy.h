@@ -25,40 +25,40 @@ class PostgresProxy {
  public:
   enum class Fate {
     kPass,
-    kLoseRequest,  // the connection breaks, and nothing arrives
-    kLoseReply,    // it is executed, and then the connection breaks
-    kRace,         // it arrives, and the connection breaks at once
-    kDeliverLate,  // the connection breaks, and it arrives with deliver_late()
+    kLoseRequest,  // the connection breaks, and the pipeline does not arrive
+    kLoseReply,    // the pipeline is executed, then the connection breaks
+    kRace,         // the pipeline arrives, and the connection breaks immediately
+    kDeliverLate,  // the connection breaks; deliver_late() delivers the pipeline
   };
   // A pipeline that calls commit_batches().
   struct CommitPipeline {
     bool is_locked = false;  // it ends a transaction that holds locks
   };
 
-  // `socket`: the path of the server's.
+  // `socket`: the path of the server's socket.
   PostgresProxy(std::string socket, std::function<Fate(CommitPipeline)> fate);
   PostgresProxy(const PostgresProxy&) = delete;
   PostgresProxy& operator=(const PostgresProxy&) = delete;
   ~PostgresProxy();
 
   std::string dsn() const;
-  // Pipelines of clients that were forwarded.
+  // The number of client pipelines that were forwarded.
   uint64_t pipelines() const { return pipelines_; }
   // What happens to new connections.
   enum class Greeting {
     kPass,
     kRefuse,
-    kSilence,  // they are accepted, and nothing is ever sent
-    kPooler,   // as from a pooler: the server's process is another than the client is told
+    kSilence,  // they are accepted, but nothing is ever sent
+    kPooler,   // as from a pooler: the client receives the id of another server process
   };
   void greet(Greeting greeting) { greeting_ = greeting; }
-  // Breaks the connections that there are.
+  // Breaks the existing connections.
   void drop_all() { ++dropped_; }
-  // Breaks the connection that executes a statement next, before it arrives.
+  // Breaks the connection that executes a statement next, before the statement arrives.
   void lose_next(postgres::Statement statement) { lose_ = static_cast<int>(statement); }
-  // How many connections met silence at once, at most.
+  // The largest number of connections that met silence at the same time.
   int silent_max() const { return silent_max_; }
-  // Delivers the commits that are late, and waits until the server has executed them.
+  // Delivers the late commits, and waits until the server has executed them.
   void deliver_late();
 
  private:
@@ -69,7 +69,8 @@ class PostgresProxy {
 
   void be_silent(int client, const std::stop_token& stop);
   void serve(int client, const std::stop_token& stop);
-  // Takes the whole pipelines from the beginning of `bytes`. False: the connection ends.
+  // Forwards the complete pipelines at the beginning of `bytes`. Returns false if the connection
+  // ends.
   bool forward_pipelines(std::string& bytes, int server);
   bool meet(Fate fate, std::string_view pipeline, int server);
 

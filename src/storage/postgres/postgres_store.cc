@@ -28,7 +28,8 @@ using postgres::SqlResult;
 using postgres::Statement;
 using postgres::WorkerPool;
 
-// What a group of commits waits for a lock. Commits that take longer wait elsewhere, alone.
+// How long a group of commits waits for a lock. A commit that waits longer is repeated outside the
+// group.
 constexpr std::chrono::milliseconds kGroupLockTimeout{100};
 
 postgres::ConnectionOptions connection_options(const PostgresStoreOptions& options) {
@@ -44,7 +45,7 @@ postgres::ConnectionOptions commit_options(const PostgresStoreOptions& options) 
   return commits;
 }
 
-// Calls that have not ended. A callback can begin another one before its own has.
+// Counts the calls in progress. A callback can begin another call before its own call ends.
 class CallsUnderWay {
  public:
   void begin() {
@@ -94,7 +95,7 @@ class PostgresStore final : public TransactStore {
   PostgresStore& operator=(const PostgresStore&) = delete;
   ~PostgresStore() override { calls_.wait_for_none(); }
 
-  // An entry of PostgreSQL's index has at most 2,704 bytes.
+  // An entry of a PostgreSQL index has at most 2,704 bytes.
   StoreCapabilities capabilities() const override {
     return {.key_bytes_max = 2600,
             .value_bytes_max = 64UL << 20,
@@ -158,7 +159,7 @@ class PostgresStore final : public TransactStore {
   postgres::Monitor monitor_;
 };
 
-constexpr int kTriesMax = 2;  // of a read whose connection broke
+constexpr int kTriesMax = 2;  // attempts of a read whose connection breaks
 
 // A read without ranges.
 class StoreKeyRead final : public postgres::KeyRead {
@@ -260,9 +261,8 @@ Result<uint64_t> PostgresStore::schema_version(const SchemaRow& row) {
   });
 }
 
-// A crash of the server loses transactions that were not acknowledged, and it gives their ids
-// again. So a position that it could repeat is acknowledged before it is returned, by a commit
-// after it.
+// A crash of the server loses unacknowledged transactions, and their ids are used again. So a
+// position that could be repeated is made durable before it is returned, by a commit after it.
 Result<LogPosition> PostgresStore::safe_position() {
   STATOR_ASSIGN_OR_RETURN(
       const LogPosition safe,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the contract suites do not reach: pages, partitions, locks, queues, restarts.
+// Cases that the contract suites do not cover: pages, partitions, locks, queues, restarts.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -24,7 +24,7 @@ using test::IsOk;
 using test::kSeed;
 using test::Row;
 
-// A transaction that holds the lock of a key, as a commit of another process does.
+// A transaction that holds the lock of a key, like a commit of another process.
 class HeldKey {
  public:
   explicit HeldKey(const std::string& key) {
@@ -65,7 +65,7 @@ class PostgresStoreTest : public testing::Test {
                 IsOk());
     return rows;
   }
-  // PostgreSQL compresses others to fit its index.
+  // PostgreSQL compresses other keys, so that they fit into its index.
   static std::string incompressible(std::size_t bytes) {
     std::mt19937 random(kSeed);
     std::string key(bytes, '\0');
@@ -79,7 +79,7 @@ class PostgresStoreTest : public testing::Test {
   std::unique_ptr<TransactStore> other_ = schema_.open();
 };
 
-// Ranges within a partition are read by other statements than those across partitions.
+// Other statements read ranges within a partition than ranges across partitions.
 TEST_F(PostgresStoreTest, ReadsRangesOfPartitionsAsAMapWould) {
   std::mt19937 random(kSeed);
   std::vector<std::string> partitions;
@@ -176,7 +176,7 @@ TEST_F(PostgresStoreTest, LocksItsKeysAfterTwoConflicts) {
   std::vector<std::future<CommitOutcome>> others;
   const CommitResult result = transact_and_wait(*store_, keys, [&](GuardedRows rows) {
     ++decided;
-    // The writes of the first two attempts come between. Later ones wait for this transaction.
+    // The other writes commit before the first two attempts. Later ones wait for this transaction.
     auto written = std::make_shared<std::promise<CommitOutcome>>();
     others.push_back(written->get_future());
     other_->write(put_of_key("hot", "other"),
@@ -202,7 +202,7 @@ TEST_F(PostgresStoreTest, ATransactionUnderWayHoldsTheSafePosition) {
   EXPECT_GT(*store_->safe_position(), LogPosition{version});
 }
 
-// A store with one connection of commits, which is busy until it is released.
+// A store with one commit connection, which is busy until it is released.
 class BusyCommitter {
  public:
   explicit BusyCommitter(PostgresStoreOptions options)
@@ -229,7 +229,7 @@ class BusyCommitter {
     store_->write(std::move(batch),
                   [promise](CommitResult result) { promise->set_value(std::move(result)); });
   }
-  // Of the next write whose result was not taken yet.
+  // Returns the result of the next write.
   CommitResult result() {
     CommitResult result = results_.front().get();
     results_.pop_front();
@@ -327,7 +327,7 @@ TEST_F(PostgresStoreTest, RefusesWhatDoesNotFitInItsQueues) {
       << "nobody may wait for its lock";
 }
 
-// A commit holds a lock for each of its keys, and all commits share the server's table of locks.
+// A commit takes a lock for each of its keys, and all commits share the server's lock table.
 TEST_F(PostgresStoreTest, RefusesMoreKeysThanATransactionCanLock) {
   Batch batch;
   for (int i = 0; i < 5001; ++i) batch.put("key-" + std::to_string(i), "");
@@ -355,7 +355,7 @@ TEST_F(PostgresStoreTest, ReportsValuesThatTheServerRefuses) {
   EXPECT_EQ(rows_of({})[0].key, key);
 }
 
-// As after a failover. Nothing was applied, so nobody must look for the outcome.
+// The state after a failover. Nothing was applied, so the outcome is known.
 TEST_F(PostgresStoreTest, KnowsThatAReadOnlyServerAppliedNothing) {
   if (test::own_postgres() == nullptr) GTEST_SKIP() << "the server is not the test's own";
   const auto configure = [&](const std::string& change) {
@@ -395,11 +395,11 @@ TEST_F(PostgresStoreTest, OutlivesARestartOfTheServer) {
   EXPECT_EQ(write_and_wait(*store_, put_of_key("c", "1")).outcome, CommitOutcome::kUnavailable);
   EXPECT_FALSE(store_->health().writable);
   test::own_postgres()->start();
-  while (!store_->health().writable) std::this_thread::yield();  // without a call
+  while (!store_->health().writable) std::this_thread::yield();  // without a call to the store
   EXPECT_EQ(count_all(), 2U);
 }
 
-// A server of its own, which forgets what it has not been told to keep.
+// A separate server that loses unsynced transactions in a crash.
 class OwnServer : public testing::Test {
  protected:
   void SetUp() override {
@@ -407,7 +407,7 @@ class OwnServer : public testing::Test {
     options_.dsn = server_.dsn();
     ASSERT_THAT(initialize_postgres_store(options_), IsOk());
   }
-  // Transactions that use ids, and whose end nobody waits for.
+  // Runs transactions that use ids and are not waited for.
   void use_ids(int count) {
     const auto connection = postgres::Connection::connect({.dsn = server_.dsn()}, false);
     ASSERT_TRUE(connection) << connection.error().message;
@@ -421,7 +421,7 @@ class OwnServer : public testing::Test {
   PostgresStoreOptions options_;
 };
 
-// It gives the ids of lost transactions again.
+// After a crash, the server uses the ids of lost transactions again.
 TEST_F(OwnServer, CommitsNothingBelowASafePosition) {
   auto store = test::PostgresSchema::open(options_);
   Batch batch;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A range is read in pages. All of them come from one transaction, because a range is one state. It
-// begins in the pipeline of the first page and ends in one whose results nobody awaits.
+// A range is read in pages, all in one transaction, so that they show one state. The transaction
+// begins in the pipeline of the first page. It ends in a pipeline whose results are ignored.
 #include "storage/postgres/reading.h"
 
 #include <algorithm>
@@ -18,14 +18,14 @@ constexpr std::size_t kRowsFirstMax = 128;
 constexpr std::size_t kRowsUnknown = 32;
 constexpr std::size_t kRowsMax = 2048;
 constexpr std::size_t kPageBytes = 1UL << 20;
-constexpr std::size_t kRangesAhead = 16;  // whose first pages are read together
+constexpr std::size_t kRangesAhead = 16;  // number of ranges whose first pages are read together
 constexpr std::size_t kDropRows = 1000;
 
 bool is_empty(const KeyRange& range) {
   return !range.end.empty() && range.end <= range.begin;
 }
 
-// Whether all keys of the range have the p of its beginning.
+// Reports whether all keys of the range have the same p.
 bool is_in_partition(const KeyRange& range) {
   if (range.begin.size() < kPartitionBytes || range.end.empty()) return false;
   const RowKey begin(range.begin);

@@ -2,14 +2,14 @@
 // Row keys are (p, s): the first kPartitionBytes, and the rest. The tables:
 //
 // * kv: the rows. `ver` is the commit version of the row's last writer, which guards compare. It is
-//   no counter, so a row that was erased and created again has a version that it never had.
+//   not a counter: a row that was erased and created again has a new version.
 // * request: one row for each call of commit_batches() that wrote something, or a tombstone. A
-//   tombstone has no stamp; the call with its id fails. `slot` is the day modulo 4. Calls of
+//   tombstone has no stamp; a call with its id fails. `slot` is the day modulo 4. Calls of
 //   yesterday, today and tomorrow are accepted, so the fourth slot can be emptied.
-// * meta: one row about the whole data.
+// * meta: one row about all data.
 //
-// Commit versions are the transaction's id, shifted, plus an ordinal. Transaction ids of a restored
-// dump begin again, so `stamp_base` lies above all commit versions of the former server.
+// A commit version is the shifted transaction id plus an ordinal. On another server, transaction
+// ids begin again. So `stamp_base` is greater than all commit versions of the previous server.
 #include "storage/postgres/schema.h"
 
 #include <fmt/format.h>
@@ -56,9 +56,8 @@ CREATE TABLE request_2 PARTITION OF request FOR VALUES IN (2);
 CREATE TABLE request_3 PARTITION OF request FOR VALUES IN (3);
 )";
 
-// @base@ is meta.stamp_base. The locks come first, and the transaction id after them: so the
-// commit versions of a key ascend in the order of its commits. The batches of one call have no key
-// in common.
+// @base@ is meta.stamp_base. The locks are taken before the transaction id is assigned. So the
+// commit versions of a key ascend in commit order. The batches of one call have no keys in common.
 constexpr std::string_view kFunctions = R"(
 CREATE OR REPLACE FUNCTION this_day() RETURNS int4 LANGUAGE sql VOLATILE AS
 $$ SELECT floor(extract(epoch FROM clock_timestamp()) / 86400)::int4 $$;
@@ -169,14 +168,14 @@ Failure unreachable(const SqlError& error) {
                           error.message));
 }
 
-// Sets the session up and returns facts of the server; no row, and nothing set, in a session of a
-// pooler. The facts come first: they are those from before. Parameters: the schema, the process of
-// the server, lock_timeout, idle_in_transaction_session_timeout.
+// Sets up the session and returns facts about the server. In a session of a pooler, returns no row
+// and sets nothing. The facts are read first, so they are those before the setup. Parameters: the
+// schema, the server process, lock_timeout, idle_in_transaction_session_timeout.
 //
 // Every statement reads by key, so plans never depend on statistics. A process that stops between
-// two statements loses its locks. No timeout of the server's may end a commit that waits for a
-// standby. A session keeps its synchronous_commit; `local` is `on` as long as there are no
-// standbys.
+// two statements loses its locks. No timeout of the server may end a commit that waits for a
+// standby. A session keeps its synchronous_commit; it replaces `local` by `on`, which is equal
+// without standbys.
 constexpr std::string_view kSetUp = R"(
 SELECT current_setting('server_version_num'), pg_is_in_recovery()::text,
   current_setting('transaction_read_only'), current_setting('synchronous_commit'),
@@ -230,7 +229,7 @@ Result<ServerFacts> set_up(Connection& connection, const ConnectionOptions& opti
                      .has_data = text_at(*rows, 6) == "true"};
 }
 
-// Absent if there is no row.
+// Returns no value if there is no row.
 std::optional<DataFacts> data_facts(const Rows& rows) {
   if (rows.count() == 0) return std::nullopt;
   return DataFacts{.version = std::stoi(text_at(rows, 0)),
@@ -268,13 +267,14 @@ SqlResult<void> create_or_adapt(Connection& connection, bool has_data) {
   return {};
 }
 
-// Of the whole transaction; `connection` is closed by the caller after an error.
+// Runs the whole transaction. After an error, the caller closes `connection`.
 Result<void> initialize_on(Connection& connection, const ConnectionOptions& options) {
   const auto run = [&](const std::string& sql) -> Result<void> {
     if (auto done = connection.run_script(sql); !done) return Failure(to_error(done.error()));
     return {};
   };
-  // The schema's name makes the lock: two processes that initialize it take turns.
+  // The lock is derived from the schema's name: two processes that initialize the schema take
+  // turns.
   STATOR_RETURN_IF_ERROR(run(fmt::format(
       "BEGIN; SELECT pg_advisory_xact_lock(hashtextextended('{0}', 0))", options.schema)));
   const auto contents = read_contents(connection, options.schema);
@@ -301,7 +301,7 @@ struct Opened {
   ServerFacts facts;
 };
 
-// A connection to a suitable server, with or without data.
+// Opens a connection to a suitable server, with or without data.
 Result<Opened> open_checked(const ConnectionOptions& options, Target target) {
   STATOR_RETURN_IF_ERROR(check_options(options));
   auto connection = Connection::connect(options, target == Target::kReadWrite);
@@ -393,8 +393,8 @@ Result<void> check_server_and_data(const ConnectionOptions& options) {
   return facts ? check_data(*facts, options.schema, {}) : Result<void>(no_data(options.schema));
 }
 
-// The facts of the data are a pipeline of their own: tables of a newer version could lack what the
-// statements need.
+// The facts about the data are read in a separate pipeline, because tables of a newer version could
+// lack columns that the other statements need.
 Result<std::unique_ptr<Connection>> open_connection(const ConnectionOptions& options, Target target,
                                                     LogPosition acknowledged) {
   STATOR_ASSIGN_OR_RETURN(Opened opened, open_checked(options, target));

@@ -54,7 +54,7 @@ Result<std::unique_ptr<Connection>> Server::attempt(const ConnectionOptions& opt
   auto opened = open_connection(options, Target::kReadWrite, acknowledged());
   lock.lock();
   if (!opened) {
-    // At run time, a problem of the server is not the caller's.
+    // While the store is open, a problem of the server is not an error of the request.
     opened = fail(Code::kUnavailable, std::move(opened).error().message);
     ++failures_;
     doubted_ = true;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads of many keys look each one up in a subquery: joins would depend on the planner.
+// Reads of several keys look up each key in a subquery, because joins would depend on the planner.
 #include "storage/postgres/statements.h"
 
 #include <fmt/format.h>
@@ -73,7 +73,7 @@ std::string sql_of(Statement statement) {
       return "SELECT pg_snapshot_xmin(s)::text::int8, pg_snapshot_xmax(s)::text::int8 "
              "FROM pg_current_snapshot() AS s";
     case Statement::kSweepRequests:
-      // One at a time: two that wait for the lock of one table would wait for each other.
+      // One sweep at a time: two that wait for the lock of the same table would block each other.
       return "SELECT sweep_requests() "
              "WHERE pg_try_advisory_xact_lock(hashtext('stator'), hashtext(current_schema))";
     case Statement::kDrop:

@@ -19,7 +19,7 @@ enum class Statement : std::size_t {
   kDataFacts,      // see DataFacts -> text
   kSettle,         // day int4, id -> stamp or null, conflicts, changed
   kSafePosition,   // -> int8
-  kHorizon,        // -> the oldest transaction under way, or the next one; and the next one
+  kHorizon,        // -> the oldest running transaction, or the next one; and the next one
   kSweepRequests,  // -
   // Rows of a range: p, s of its beginning; p, s of its end unless it has none; limit int4 -> p, s,
   // v in the order of the direction.
@@ -32,8 +32,8 @@ enum class Statement : std::size_t {
   kScanPartitionToEnd,
   kScanPartitionBackward,
   kScanPartitionToEndBackward,
-  // Erases the first rows of a range: parameters as above -> p, s of the last one; no row if there
-  // was none.
+  // Erases the first rows of a range: parameters as above -> p, s of the last one. Returns no row
+  // if none was erased.
   kDrop,
   kDropToEnd,
 };

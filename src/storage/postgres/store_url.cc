@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libpq's messages quote what it takes for a host, a port or a parameter. An '@' or '/' of a
-// password that is not encoded moves a part of the password there, so such URLs are refused first.
+// libpq's messages quote the host, the port and parameters. An unencoded '@' or '/' in a password
+// makes libpq read a part of the password as one of these. Such URLs are rejected first.
 #include "storage/postgres/store_url.h"
 
 #include <algorithm>

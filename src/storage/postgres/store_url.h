@@ -19,8 +19,8 @@ struct PostgresUrl {
   bool has_password = false;  // here, as opposed to PGPASSWORD or a password file
 };
 
-// Errors: kInvalidArgument, also for what libpq accepts but would quote parts of a password for;
-// kIo without libpq.
+// Errors: kInvalidArgument, also for URLs for which libpq would quote parts of a password; kIo
+// without libpq.
 Result<PostgresUrl> parse_postgres_url(const std::string& text);
 
 }  // namespace stator

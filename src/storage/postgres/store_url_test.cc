@@ -41,7 +41,7 @@ TEST(StoreUrl, HasANameWithoutUserPasswordAndParameters) {
   }
 }
 
-// Also where libpq would take a part of the password for something else, and quote it.
+// Includes URLs in which libpq would read a part of the password as something else, and quote it.
 TEST(StoreUrl, RefusesMalformedOnesWithoutQuotingThem) {
   for (const char* url : {
            "",

@@ -39,7 +39,7 @@ struct Transactions::Call {
     for (const SchemaVersion& schema : expected) all.push_back(schema.row->key());
     return all;
   }
-  // From what was read of read_keys().
+  // Decides on the rows of read_keys().
   Decided decide_on(const KeyRows& found);
 };
 
@@ -144,7 +144,7 @@ void Transactions::submit(Commit commit, CallPtr call) {
   }
 }
 
-// Refuses the call if too many wait already: nothing of it was applied.
+// Rejects the call if too many calls are waiting. Nothing of it was applied.
 template <class Step>
 void Transactions::post(WorkerPool& pool, CallPtr call, Step step) {
   if (pool.is_full()) return call->done(is_full());
@@ -163,8 +163,8 @@ void Transactions::try_again(CallPtr call) {
   }
 }
 
-// It waits for its locks in the server, so it needs no pause between attempts: only a deadlock or
-// a lock that others keep for long makes a conflict.
+// The call waits for its locks in the server, so it needs no pause between attempts. Conflicts come
+// only from a deadlock or from a lock that is held for long.
 void Transactions::run_locked(Session& session, CallPtr call) {
   CommitResult result;
   for (int tries = 0; tries < kLockedAttemptsMax; ++tries) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commits whose connection breaks, and how many round trips calls take when none does.
+// Commits whose connection breaks, and the number of round trips if none does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ using test::IsOk;
 using test::PostgresProxy;
 using Fate = PostgresProxy::Fate;
 
-// Each commit meets the next of some fates, and passes when there is none left.
+// Each commit gets the next fate of a list, and passes after the last one.
 class UnknownOutcome : public testing::Test {
  protected:
   void SetUp() override {
@@ -110,7 +110,7 @@ TEST_F(UnknownOutcome, ALateRequestIsNotAppliedOnceItsOutcomeWasSettled) {
 }
 
 TEST_F(UnknownOutcome, OfALockedTransactionIsFoundToo) {
-  // The first two attempts arrive nowhere, so the third one locks its keys.
+  // The first two attempts do not arrive, so the third one locks its keys.
   open({Fate::kLoseRequest, Fate::kLoseRequest, Fate::kLoseReply});
   EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(locked_commits_, 1);
@@ -118,7 +118,7 @@ TEST_F(UnknownOutcome, OfALockedTransactionIsFoundToo) {
   EXPECT_EQ(get("counter"), "1");
 }
 
-// Nothing of a transaction was sent that changes anything, so it is not a failure.
+// No statement that changes data was sent, so it is not a failure.
 TEST_F(UnknownOutcome, OfALockedReadIsNoneAndItIsRepeated) {
   open({Fate::kLoseRequest, Fate::kLoseRequest});
   proxy_->lose_next(postgres::Statement::kLock);
@@ -142,14 +142,14 @@ TEST_F(UnknownOutcome, IsReportedIfTheServerCannotBeReached) {
   EXPECT_EQ(put("b", "1"), CommitOutcome::kCommitted) << "the store recovers";
 }
 
-// Whichever arrives first, the commit or the question about it, the other one finds it.
+// Either the commit or the request for its outcome can arrive first; the other one finds it.
 TEST_F(UnknownOutcome, OfACommitUnderWayIsOneOfTheTwo) {
   open(std::vector<Fate>(20, Fate::kRace));
   for (int i = 0; i < 10; ++i) EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(get("counter"), "10");
 }
 
-// While the address does not answer, one thread tries it, and nobody else waits.
+// While the address does not respond, one thread tries it, and no other calls wait.
 TEST_F(UnknownOutcome, ASilentAddressIsTriedByOneThread) {
   open({});
   EXPECT_EQ(put("a", "1"), CommitOutcome::kCommitted);
@@ -193,7 +193,7 @@ class UnreplicatedCommits : public UnknownOutcome {
                      : "ALTER SYSTEM RESET synchronous_standby_names");
     run_sql("SELECT pg_reload_conf()");
   }
-  // Of one connection, which soon gives up.
+  // Opens a store with one commit connection and short timeouts.
   void open_impatient() {
     PostgresStoreOptions options = schema_->options();
     options.commit_connections = 1;
@@ -205,7 +205,7 @@ class UnreplicatedCommits : public UnknownOutcome {
   std::string run_sql(const std::string& sql) { return test::run_sql(sql, schema_->name()); }
 };
 
-// A commit that is cancelled stays, but a failover could lose it.
+// A cancelled commit remains, but a failover could lose it.
 TEST_F(UnreplicatedCommits, StayUnknownWhenTheyAreCancelled) {
   open({}, std::chrono::milliseconds(1));
   EXPECT_EQ(put("a", "1"), CommitOutcome::kCommitted);
@@ -216,7 +216,7 @@ TEST_F(UnreplicatedCommits, StayUnknownWhenTheyAreCancelled) {
   std::jthread writer([&] {
     Batch batch;
     batch.put("a", "2");
-    // Until the server has read the change and a commit that waited was cancelled.
+    // Until the server has applied the new setting and a waiting commit was cancelled.
     do {
       result = write_and_wait(*store_, batch);
     } while (result.outcome == CommitOutcome::kCommitted && cancelled == 0);
@@ -231,8 +231,7 @@ TEST_F(UnreplicatedCommits, StayUnknownWhenTheyAreCancelled) {
   EXPECT_EQ(result.error.code, Code::kOutcomeUnknown);
 }
 
-// Their processes in the server would outlive their connections, so each new connection would add
-// one.
+// The server processes would outlive their connections, so each new connection would add one.
 TEST_F(UnreplicatedCommits, KeepTheirConnectionsAndLeaveNoProcesses) {
   open_impatient();
   EXPECT_EQ(put("first", "1"), CommitOutcome::kCommitted);
@@ -259,14 +258,14 @@ TEST_F(UnreplicatedCommits, KeepTheirConnectionsAndLeaveNoProcesses) {
   EXPECT_EQ(get("key"), last);
 }
 
-// The sessions that there are keep what was checked when they began.
+// Existing sessions keep the settings that were checked when they began.
 TEST_F(UnreplicatedCommits, WaitAlsoIfTheServersSettingChanges) {
   open_impatient();
   EXPECT_EQ(put("a", "0"), CommitOutcome::kCommitted);
   run_sql("ALTER SYSTEM SET synchronous_commit TO off");
   require_standby(true);
   CommitOutcome outcome{};
-  // Until the server has read both.
+  // Until the server has applied both settings.
   for (int i = 0; i < 1'000 && outcome == CommitOutcome::kCommitted; ++i) {
     outcome = put("a", std::to_string(i));
   }
@@ -276,7 +275,7 @@ TEST_F(UnreplicatedCommits, WaitAlsoIfTheServersSettingChanges) {
 
 TEST_F(UnknownOutcome, RoundTripsAreFew) {
   open({});
-  // The fewest of a few calls: the first opens connections, and the monitor asks now and then.
+  // The minimum of a few calls: the first opens connections, and the monitor sends queries too.
   const auto round_trips = [&](const auto& call) {
     uint64_t fewest = std::numeric_limits<uint64_t>::max();
     for (int i = 0; i < 5; ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A counter in a file, as an external resource that fences guard: it refuses whoever comes with a
-// smaller fence than it has seen.
+// A counter in a file, as an external resource that fencing tokens protect. It rejects each token
+// that is less than the highest one seen.
 #pragma once
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@ class GuardedFile {
  public:
   struct Content {
     int64_t highest_fence = 0;
-    int64_t value = 0;   // what writers read and write back with one added
+    int64_t value = 0;   // incremented by writers: read, add one, write
     int64_t writes = 0;  // counted by the file itself
     int64_t refused = 0;
   };
@@ -28,7 +28,7 @@ class GuardedFile {
   GuardedFile& operator=(const GuardedFile&) = delete;
   ~GuardedFile() { close(descriptor_); }
 
-  // The value; absent where the fence is too small. From now on, smaller ones are refused.
+  // Returns the value; absent if the token is too small. From then on, smaller tokens are rejected.
   std::optional<int64_t> read(int64_t fence) {
     return with_lock(fence, [](Content&) {});
   }

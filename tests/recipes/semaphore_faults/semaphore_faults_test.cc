@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The semaphore's guarantees among processes that are killed, and stopped past their lease, whose
-// clocks are skewed and whose requests and replies are lost or come late.
+// The semaphore's guarantees among processes that are killed, or stopped beyond the end of their
+// leases. Their clocks are skewed, and their requests and replies are lost or late.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -30,16 +30,16 @@ using namespace std::chrono_literals;
 struct Faults {
   const char* name;
   int permits;
-  std::vector<int> clock_rates;  // percent of the true rate, by turns
+  std::vector<int> clock_rates;  // percent of the true rate, assigned in turn
   // NOLINTNEXTLINE(readability-identifier-naming): GoogleTest's name
   friend void PrintTo(const Faults& faults, std::ostream* out) { *out << faults.name; }
 };
 
-// What a process logged of a lease, in nanoseconds of the machine's clock.
+// A lease in a process's log, in nanoseconds of the machine's clock.
 struct Held {
   int64_t asked = 0;
   int64_t from = 0;
-  int64_t until = 0;  // nobody else may have it before
+  int64_t until = 0;  // no other process may have it before
 };
 
 class SemaphoreFaults : public testing::TestWithParam<Faults> {
@@ -102,7 +102,7 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
     return leases;
   }
 
-  // Kills, stops and wakes processes at random until enough has happened.
+  // Kills, stops and resumes processes at random until enough has happened.
   void make_trouble() {
     std::vector<std::unique_ptr<Process>> workers;
     workers.reserve(kWorkers);
@@ -126,7 +126,7 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
       }
     }
     std::ofstream(path() + "/end").flush();
-    // One may be stopped, or stop itself once more.
+    // A process can be stopped, or can stop itself once more.
     const auto is_running = [](const auto& worker) { return worker->is_running(); };
     const auto patience = std::chrono::steady_clock::now() + 2min;
     while (std::ranges::any_of(workers, is_running) &&
@@ -144,7 +144,7 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
   }
 
   void expect_at_most_the_limit(const std::map<int64_t, Held>& leases) const {
-    std::vector<std::pair<int64_t, int>> changes;  // an end before a beginning of the same time
+    std::vector<std::pair<int64_t, int>> changes;  // at equal times, the end comes first
     for (const auto& [fence, held] : leases) {
       if (held.until <= held.from) continue;
       changes.emplace_back(held.from, 1);
@@ -159,7 +159,7 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
   }
 
   static void expect_fences_to_grow(const std::map<int64_t, Held>& leases) {
-    // By fence: whoever had it before another one asked has the smaller fence.
+    // By token: a process that had the lock before another requested it has the smaller token.
     int64_t latest_request = 0;
     for (const auto& [fence, held] : leases) {
       ASSERT_GT(held.from, latest_request)
@@ -200,7 +200,7 @@ TEST_P(SemaphoreFaults, KeepItsGuarantees) {
   const auto leases = read_log();
   ASSERT_GT(leases.size(), kLeasesWanted / 3);
   expect_fences_to_grow(leases);
-  // Clocks of other rates bend time itself; fences are for that.
+  // If clocks have other rates, leases can overlap; fencing tokens still protect.
   if (GetParam().clock_rates == std::vector{100}) expect_at_most_the_limit(leases);
 
   const std::vector<int64_t> commits = history();
@@ -216,7 +216,7 @@ TEST_P(SemaphoreFaults, KeepItsGuarantees) {
   std::printf("%zu leases, %zu commits, %ld writes of the file, %ld refused, %d killed\n",
               leases.size(), commits.size(), static_cast<long>(file.writes),
               static_cast<long>(file.refused), killed_);
-  // What nobody has any more is to be had again.
+  // Locks without a live holder can be acquired again.
   Semaphore locks(*client_, {.table = "Locks"});
   EXPECT_TRUE(locks.acquire("lock", {.permits = GetParam().permits, .wait = 30s}).has_value());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that contends for a lock until SIGTERM, logs when it held it by the machine's true
-// clock, and does with it what goes wrong if somebody else has it too. Usage: worker ENDPOINT
-// DIRECTORY PERMITS LEASE_MS CLOCK_RATE_PERCENT SEED
+// A process that contends for a lock until the test ends. It logs when it held the lock, by the
+// machine's true clock, and makes changes that conflict if another process has the lock too. Usage:
+// worker ENDPOINT DIRECTORY PERMITS LEASE_MS CLOCK_RATE_PERCENT SEED
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,8 +25,8 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-// Clocks of another machine: the wall clock jumps about, the boot clock began at another time and
-// runs at another rate.
+// Clocks of another machine. The wall clock jumps; the boot clock has another start and another
+// rate.
 class SkewedTime final : public TimeSource {
  public:
   SkewedTime(int rate_percent, unsigned seed) : rate_percent_(rate_percent), random_(seed) {}
@@ -81,7 +81,7 @@ class Worker {
     if (!lease) return;
     const nanoseconds got = system_time().since_boot();
     const nanoseconds left = time_.true_length(lease->remaining());
-    // What is left tells when the lease was asked for, unless it is over or was renewed since.
+    // The time left gives the time of the request, unless the lease has ended or was renewed.
     const bool tells = left.count() > 0 && !keeps;
     const nanoseconds asked = tells ? got - (time_.true_length(lease_) - left) : begun;
     log("A", *lease, {asked, got, got + left});
@@ -94,7 +94,7 @@ class Worker {
  private:
   bool chance(unsigned percent) { return random_() % 100 < percent; }
 
-  // Sometimes stops itself at the worst moment; the test sends SIGCONT now and then.
+  // Sometimes stops itself at the worst time; the test sends SIGCONT repeatedly.
   void pause() {
     if (chance(15)) raise(SIGSTOP);
     if (chance(30)) usleep(static_cast<useconds_t>(random_() % 50'000));
@@ -148,6 +148,7 @@ int main(int argc, char** argv) {
   test::Worker worker(*client, argv);
   const std::string end = std::string(argv[2]) + "/end";
   while (access(end.c_str(), F_OK) != 0) worker.round();
-  // At once: LeakSanitizer's look at the end traces this process, and hangs if SIGCONT comes then.
+  // Exits immediately: LeakSanitizer's check at exit traces this process, and hangs if SIGCONT
+  // arrives.
   _exit(0);
 }
