@@ -122,9 +122,9 @@ SqlResult<bool> visit_ranges(Connection& connection, std::span<const SentRange> 
 SqlResult<void> read_in_transaction(Connection& connection, const ReadRequest& request,
                                     ReadVisitor visit) {
   connection.send(Statement::kBeginReadOnly);
-  if (!request.keys.empty()) {
-    send_keys(connection, std::vector<std::string_view>(request.keys.begin(), request.keys.end()));
-  }
+  SentKeys keys;
+  for (const std::string& key : request.keys) keys.add(key);
+  if (keys.count() > 0) keys.send(connection);
   for (std::size_t from = 0; from < request.ranges.size(); from += kRangesAhead) {
     const std::size_t end = std::min(from + kRangesAhead, request.ranges.size());
     std::vector<SentRange> sent;
@@ -141,8 +141,8 @@ SqlResult<void> read_in_transaction(Connection& connection, const ReadRequest& r
     std::span<Rows> pages(*rows);
     if (from == 0) {
       pages = pages.subspan(1);
-      if (!request.keys.empty()) {
-        if (!visit_keys(request.keys, KeyRows(pages[0], 0), visit)) return {};
+      if (keys.count() > 0) {
+        if (!visit_keys(request.keys, keys.rows(pages[0]), visit)) return {};
         pages = pages.subspan(1);
       }
     }
@@ -155,19 +155,20 @@ SqlResult<void> read_in_transaction(Connection& connection, const ReadRequest& r
 
 // Returns the error of the statement.
 std::optional<Error> try_keys(Session& session, std::span<const std::unique_ptr<KeyRead>> reads) {
-  std::vector<std::string_view> keys;
+  SentKeys keys;
   for (const auto& read : reads) {
-    for (std::size_t i = 0; i < read->key_count(); ++i) keys.push_back(read->key(i));
+    for (std::size_t i = 0; i < read->key_count(); ++i) keys.add(read->key(i));
   }
   const auto rows = session.read([&](Connection& connection) {
-    send_keys(connection, keys);
+    keys.send(connection);
     return next_rows(connection);
   });
   if (!rows) return rows.error();
-  int first = 0;
+  std::size_t first = 0;
   for (const auto& read : reads) {
-    read->finish(KeyRows(*rows, first));
-    first += static_cast<int>(read->key_count());
+    const std::size_t count = read->key_count();
+    read->finish(keys.rows(*rows, first, count));
+    first += count;
   }
   return std::nullopt;
 }
@@ -191,10 +192,22 @@ void read_keys(Session& session, std::span<const std::unique_ptr<KeyRead>> reads
   for (std::size_t i = 0; i < reads.size(); ++i) read_keys(session, reads.subspan(i, 1));
 }
 
-void send_keys(Connection& connection, std::span<const std::string_view> keys) {
+void SentKeys::add(std::string_view borrowed) {
+  const auto [found, added] = found_.try_emplace(borrowed, static_cast<int>(different_.size()));
+  if (added) different_.push_back(borrowed);
+  numbers_.push_back(found->second);
+}
+
+void SentKeys::send(Connection& connection) const {
+  if (different_.size() == 2) {
+    const RowKey one(different_[0]);
+    const RowKey other(different_[1]);
+    return connection.send(Statement::kGetTwo,
+                           Parameters().bytes(one.p).bytes(one.s).bytes(other.p).bytes(other.s));
+  }
   ArrayValue p(ElementType::kBytea);
   ArrayValue s(ElementType::kBytea);
-  for (const std::string_view key : keys) {
+  for (const std::string_view key : different_) {
     const RowKey row(key);
     p.add_bytes(row.p);
     s.add_bytes(row.s);

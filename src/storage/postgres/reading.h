@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "storage/postgres/connection.h"
@@ -22,18 +23,19 @@ namespace stator::postgres {
 // The rows that a read of keys found, in the order of its keys. Borrowed for the call.
 class KeyRows {
  public:
-  KeyRows(const Rows& rows, int first) : rows_(rows), first_(first) {}
+  // `rows`: one for each different key. `numbers`: the number of the row of each key.
+  KeyRows(const Rows& rows, std::span<const int> numbers) : rows_(rows), numbers_(numbers) {}
 
-  bool is_present(std::size_t key) const { return !rows_.is_null(row(key), 0); }
+  bool is_present(std::size_t key) const { return !rows_.is_null(numbers_[key], 0); }
   // Of present keys.
-  int64_t version(std::size_t key) const { return static_cast<int64_t>(rows_.number(row(key), 0)); }
-  std::string_view value(std::size_t key) const { return rows_.bytes(row(key), 1); }
+  int64_t version(std::size_t key) const {
+    return static_cast<int64_t>(rows_.number(numbers_[key], 0));
+  }
+  std::string_view value(std::size_t key) const { return rows_.bytes(numbers_[key], 1); }
 
  private:
-  int row(std::size_t key) const { return first_ + static_cast<int>(key); }
-
   const Rows& rows_;
-  const int first_;  // of its rows, which follow those of other reads
+  const std::span<const int> numbers_;
 };
 
 // A read of keys only. Several can share a statement.
@@ -75,8 +77,23 @@ class SnapshotView final : public ReadView {
   bool begun_ = false;
 };
 
-// Sends a read of keys. Its result has the version and the value of each key, null if absent.
-void send_keys(Connection& connection, std::span<const std::string_view> keys);
+// Keys of one statement. Equal keys are read once.
+class SentKeys {
+ public:
+  void add(std::string_view borrowed);
+  std::size_t count() const { return numbers_.size(); }
+  void send(Connection& connection) const;
+  // The rows of `count` keys, starting with the one that was added as number `first`.
+  KeyRows rows(const Rows& result, std::size_t first, std::size_t count) const {
+    return {result, std::span(numbers_).subspan(first, count)};
+  }
+  KeyRows rows(const Rows& result) const { return rows(result, 0, count()); }
+
+ private:
+  std::vector<std::string_view> different_;
+  std::unordered_map<std::string_view, int> found_;
+  std::vector<int> numbers_;  // in different_, of each key
+};
 
 // Erases the first rows of a range. Returns the last erased key; absent at the end of the range.
 SqlResult<std::optional<std::string>> drop_chunk(Connection& connection, const KeyRange& range);

@@ -13,6 +13,7 @@ enum class Statement : std::size_t {
   kCommit,         // -
   kRollback,       // -
   kGet,            // p, s -> v
+  kGetTwo,         // p, s, p, s -> as kGetMany
   kGetMany,        // p[], s[] -> ver and v, or nulls, in the order of the keys
   kLock,           // hash int8[], shared bool[]
   kCommitBatches,  // see the function commit_batches -> stamp or null, conflicts, changed

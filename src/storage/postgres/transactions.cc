@@ -202,19 +202,21 @@ CommitResult Transactions::try_locked(Session& session, Call& call) {
     hashes.add_int8(lock.hash);
     shared.add_bool(lock.is_shared);
   }
+  SentKeys sent;
+  for (const std::string_view key : keys) sent.add(key);
   Connection* held = nullptr;
   const auto rows = session.read([&](Connection& connection) {
     held = &connection;
     connection.send(Statement::kBegin);
     connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
-    send_keys(connection, keys);
+    sent.send(connection);
     connection.end();
     auto found = connection.results();
     if (!found) connection.roll_back();
     return found;
   });
   if (!rows) return failed_with(rows.error());
-  Decided decided = call.decide_on(KeyRows(rows->back(), 0));
+  Decided decided = call.decide_on(sent.rows(rows->back()));
   if (decided.ended) {
     held->roll_back();
     return std::move(*decided.ended);

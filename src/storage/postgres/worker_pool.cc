@@ -76,16 +76,15 @@ void WorkerPool::work() {
   }
 }
 
-// The first task; if it reads keys, also the reads that follow it, up to this session's part.
+// The first task; if it reads keys, also the reads that follow it.
 WorkerPool::Tasks WorkerPool::next_tasks() {
   Tasks taken;
   std::size_t keys = 0;
-  const std::size_t part = (tasks_.size() + sessions_.size() - 1) / sessions_.size();
   do {
     if (tasks_.front().read) keys += tasks_.front().read->key_count();
     taken.push_back(std::move(tasks_.front()));
     tasks_.pop_front();
-  } while (taken.back().read && taken.size() < part && !tasks_.empty() && tasks_.front().read &&
+  } while (taken.back().read && !tasks_.empty() && tasks_.front().read &&
            keys + tasks_.front().read->key_count() <= kKeysMax);
   return taken;
 }

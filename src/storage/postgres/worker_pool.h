@@ -2,7 +2,7 @@
 // WorkerPool: sessions, and as many threads, for the tasks of one bounded queue. A thread that
 // waits for its task anyway (WaitingCaller) runs it itself if a session is free.
 //
-// Queued reads of keys share statements: each session takes its part of the queue.
+// Reads of keys that wait together share a statement.
 // Thread safety: any thread.
 #pragma once
 
