@@ -17,6 +17,7 @@ constexpr const char* kUsage =
     "usage: stator_bench --stator BINARY [PART…] [options]\n"
     "       stator_bench compare NAME=URL… [options]\n"
     "parts (default: the first three): process http footprint growth vectors recipes\n"
+    "                postgres postgres-growth (on a server that they start)\n"
     "  --items N       items of the table (100000)\n"
     "  --turns N       turns of each contender; the median counts (3)\n"
     "  --turn-ms N     length of a turn (1000)\n"
@@ -31,7 +32,7 @@ struct Arguments {
   bool compare = false;
 
   bool wants(std::string_view part) const {
-    if (parts.empty()) return part != "growth" && part != "vectors" && part != "recipes";
+    if (parts.empty()) return part == "process" || part == "http" || part == "footprint";
     return std::ranges::find(parts, part) != parts.end();
   }
 };
@@ -114,6 +115,8 @@ int run(int argc, char** argv) {
            (!arguments.wants("footprint") || footprint(settings, findings)) &&
            (!arguments.wants("growth") || growth(settings, findings)) &&
            (!arguments.wants("vectors") || vectors(settings, findings)) &&
+           (!arguments.wants("postgres") || over_postgres(settings, findings)) &&
+           (!arguments.wants("postgres-growth") || postgres_growth(settings, findings)) &&
            (!arguments.wants("recipes") || recipes());
     print_budget(findings);
   }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "engine/engine.h"
+#include "storage/waiting_caller.h"
 
 namespace stator {
 
@@ -38,7 +39,10 @@ template <class T, class Request>
 Result<T> call_and_wait(Engine& engine, void (Engine::*operation)(const Request&, Done<T>),
                         const std::type_identity_t<Request>& request) {
   Outcome<T> outcome;
-  (engine.*operation)(request, outcome.done());
+  {
+    const WaitingCaller waiting;
+    (engine.*operation)(request, outcome.done());
+  }
   return outcome.wait();
 }
 

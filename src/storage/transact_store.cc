@@ -6,6 +6,8 @@
 #include <thread>
 #include <utility>
 
+#include "storage/waiting_caller.h"
+
 namespace stator {
 namespace {
 
@@ -49,7 +51,10 @@ class Awaited {
 template <class T, class Start>
 T wait_for(Start start) {
   Awaited<T> awaited;
-  start([&awaited](T value) { awaited.set(std::move(value)); });
+  {
+    const WaitingCaller waiting;
+    start([&awaited](T value) { awaited.set(std::move(value)); });
+  }
   return awaited.take();
 }
 

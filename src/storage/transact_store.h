@@ -235,7 +235,7 @@ class TransactStore {
   // the read fails, some rows can have been visited. `visit` is borrowed until `done` has run.
   virtual void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) = 0;
   // Runs `body` at most once, with a snapshot, then `done` with its result. `body` is borrowed
-  // until then. It can read several times and wait: a shared store runs it on its own threads.
+  // until then. It can read several times and wait: a shared store runs it on a thread that may.
   virtual void with_view(ViewBody body, ReadDone done) = 0;
 
   // Returns a position before which no more versioned rows can appear: reads that start now see all

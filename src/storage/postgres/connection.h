@@ -112,6 +112,9 @@ class Connection {
   int backend_pid() const;
   std::chrono::milliseconds response_timeout() const { return response_timeout_; }
 
+  // The average of the last range that was read, for the first page of the next one. 0: unknown.
+  std::size_t usual_row_bytes = 0;
+
  private:
   struct Finish {
     void operator()(pg_conn* connection) const;

@@ -12,8 +12,10 @@
 #include "storage/postgres/row_key.h"
 #include "storage/postgres/schema.h"
 #include "storage/postgres/transactions.h"
+#include "storage/postgres/worker_pool.h"
 #include "storage/schema_rows.h"
 #include "storage/split_range.h"
+#include "storage/waiting_caller.h"
 
 namespace stator {
 namespace {
@@ -136,10 +138,13 @@ class PostgresStore final : public TransactStore {
   Result<void> drop_range(const KeyRange& range) override;
 
  private:
-  // Runs `job` on a thread with a connection. Passes errors to `done`.
+  // Queues the read that `task` makes of `done`, or passes the error on to `done`.
+  template <class Task>
+  void post_read(Task task, ReadDone done);
+  // Queues a job that returns what `done` receives.
   template <class Job>
-  void post_read(Job job, ReadDone done);
-  // Runs Session::read(job) and waits for its result.
+  void post_job(Job job, ReadDone done);
+  // Runs Session::read(job) and waits for it.
   template <class Value, class Job>
   Result<Value> run_and_wait(Job job);
 
@@ -156,24 +161,51 @@ class PostgresStore final : public TransactStore {
 
 constexpr int kTriesMax = 2;  // attempts of a read whose connection breaks
 
-template <class Job>
-void PostgresStore::post_read(Job job, ReadDone done) {
+// A read without ranges.
+class StoreKeyRead final : public postgres::KeyRead {
+ public:
+  StoreKeyRead(std::span<const std::string> keys, ReadVisitor visit, ReadDone done)
+      : keys_(keys), visit_(visit), done_(std::move(done)) {}
+
+  std::size_t key_count() const override { return keys_.size(); }
+  std::string_view key(std::size_t number) const override { return keys_[number]; }
+  void finish(const Result<postgres::KeyRows>& rows) override {
+    if (!rows) return done_(Failure(rows.error()));
+    postgres::visit_keys(keys_, *rows, visit_);
+    done_({});
+  }
+
+ private:
+  const std::span<const std::string> keys_;
+  const ReadVisitor visit_;
+  ReadDone done_;
+};
+
+template <class Task>
+void PostgresStore::post_read(Task task, ReadDone done) {
   if (reads_.is_full()) {
     return done(
         fail(Code::kThrottling, "too many reads are waiting for PostgreSQL; try again later"));
   }
-  reads_.post([job = std::move(job), ending = calls_.ending(std::move(done))](
-                  Session& session) mutable { ending(job(session)); });
+  reads_.post(task(calls_.ending(std::move(done))));
 }
 
 void PostgresStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone done) {
-  post_read(
+  if (request.ranges.empty()) {
+    if (request.keys.empty()) return done({});
+    return post_read(
+        [&](ReadDone ending) {
+          return std::make_unique<StoreKeyRead>(request.keys, visit, std::move(ending));
+        },
+        std::move(done));
+  }
+  post_job(
       [request, visit](Session& session) -> Result<void> {
         for (int tries = 1;; ++tries) {
           auto connection = session.connected();
           if (!connection) return Failure(connection.error());
           bool visited = false;
-          const auto result = postgres::read_request(**connection, request, visit, visited);
+          const auto result = postgres::read_ranges(**connection, request, visit, visited);
           if (result) return {};
           if (visited || tries == kTriesMax || !(*connection)->is_broken()) {
             return Failure(postgres::to_error(result.error()));
@@ -183,8 +215,19 @@ void PostgresStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone
       std::move(done));
 }
 
-void PostgresStore::with_view(ViewBody body, ReadDone done) {
+template <class Job>
+void PostgresStore::post_job(Job job, ReadDone done) {
   post_read(
+      [&](ReadDone ending) -> WorkerPool::Job {
+        return [job = std::move(job), ending = std::move(ending)](Session& session) mutable {
+          ending(job(session));
+        };
+      },
+      std::move(done));
+}
+
+void PostgresStore::with_view(ViewBody body, ReadDone done) {
+  post_job(
       [body](Session& session) -> Result<void> {
         auto connection = session.connected();
         if (!connection) return Failure(connection.error());
@@ -198,7 +241,8 @@ template <class Value, class Job>
 Result<Value> PostgresStore::run_and_wait(Job job) {
   std::optional<Value> value;
   std::promise<Result<void>> ended;
-  post_read(
+  const WaitingCaller waiting;
+  post_job(
       [&](Session& session) -> Result<void> {
         STATOR_ASSIGN_OR_RETURN(value, session.read(job));
         return {};

@@ -12,8 +12,10 @@
 namespace stator::postgres {
 namespace {
 
-constexpr std::size_t kRowsFirst = 32;      // of a page, if the caller does not set a limit
-constexpr std::size_t kRowsFirstMax = 128;  // before the rows' sizes are known
+// The first page of a range, before the sizes of its rows are known; the first of all if nobody
+// expects a number of rows.
+constexpr std::size_t kRowsFirstMax = 128;
+constexpr std::size_t kRowsUnknown = 32;
 constexpr std::size_t kRowsMax = 2048;
 constexpr std::size_t kPageBytes = 1UL << 20;
 constexpr std::size_t kRangesAhead = 16;  // number of ranges whose first pages are read together
@@ -46,9 +48,14 @@ void send_page(Connection& connection, const KeyRange& range, Direction directio
   connection.send(static_cast<Statement>(kind), parameters);
 }
 
-std::size_t first_limit(const RangeRead& read) {
-  if (read.expected_rows == 0) return kRowsFirst;
-  return std::min(read.expected_rows + 1, kRowsFirstMax);
+// Assumes that the rows are as large as those of the previous range.
+std::size_t first_limit(const Connection& connection, const RangeRead& read) {
+  const std::size_t row_bytes = connection.usual_row_bytes;
+  const std::size_t most = row_bytes == 0
+                               ? kRowsFirstMax
+                               : std::clamp<std::size_t>(kPageBytes / row_bytes, 1, kRowsFirstMax);
+  if (read.expected_rows > 0) return std::min(read.expected_rows + 1, most);
+  return row_bytes == 0 ? kRowsUnknown : most;
 }
 
 SqlResult<Rows> next_rows(Connection& connection) {
@@ -58,10 +65,10 @@ SqlResult<Rows> next_rows(Connection& connection) {
   return std::move(rows->back());
 }
 
-// Visits the rows of a range, beginning with its first page. Returns whether `visit` wants more.
-SqlResult<bool> visit_range(Connection& connection, const RangeRead& read, Rows page,
-                            RowVisitor visit) {
-  std::size_t limit = first_limit(read);
+// Visits the rows of a range from its first page on, which has up to `limit` rows. Returns whether
+// `visit` wants more.
+SqlResult<bool> visit_range(Connection& connection, const RangeRead& read, std::size_t limit,
+                            Rows page, RowVisitor visit) {
   KeyRange rest = read.range;
   std::string key;
   std::size_t rows = 0;
@@ -72,10 +79,10 @@ SqlResult<bool> visit_range(Connection& connection, const RangeRead& read, Rows 
       const std::string_view value = page.bytes(row, 2);
       key.assign(page.bytes(row, 0)).append(page.bytes(row, 1));
       bytes += key.size() + value.size();
+      connection.usual_row_bytes = bytes / ++rows;
       if (!visit(key, value)) return false;
     }
     if (count < limit) return true;
-    rows += count;
     limit = std::clamp<std::size_t>(kPageBytes * rows / std::max<std::size_t>(bytes, 1), 1,
                                     std::min(kRowsMax, 4 * limit));
     if (read.direction == Direction::kForward) {
@@ -91,47 +98,23 @@ SqlResult<bool> visit_range(Connection& connection, const RangeRead& read, Rows 
   }
 }
 
-struct KeyArrays {
-  ArrayValue p{ElementType::kBytea};
-  ArrayValue s{ElementType::kBytea};
-  void add(std::string_view key) {
-    const RowKey row(key);
-    p.add_bytes(row.p);
-    s.add_bytes(row.s);
-  }
+// A range whose first page was sent for.
+struct SentRange {
+  const RangeRead& read;
+  std::size_t part;  // its number in the request
+  std::size_t limit;
 };
 
-void send_keys(Connection& connection, std::span<const std::string> keys) {
-  if (keys.size() == 1) {
-    const RowKey row(keys[0]);
-    return connection.send(Statement::kGet, Parameters().bytes(row.p).bytes(row.s));
-  }
-  KeyArrays arrays;
-  for (const std::string& key : keys) arrays.add(key);
-  connection.send(Statement::kGetMany, Parameters().array(arrays.p).array(arrays.s));
-}
-
-// Returns whether `visit` wants more. A single absent key has no row; one of several has a null.
-bool visit_keys(std::span<const std::string> keys, const Rows& rows, ReadVisitor visit) {
-  for (int row = 0; row < rows.count(); ++row) {
-    const auto part = static_cast<std::size_t>(row);
-    if (!rows.is_null(row, 0) && !visit(part, keys[part], rows.bytes(row, 0))) return false;
-  }
-  return true;
-}
-
-// Visits ranges whose first pages are `pages`. `part`: the number of the first range.
-SqlResult<bool> visit_ranges(Connection& connection, std::span<const RangeRead> ranges,
-                             std::span<Rows> pages, std::size_t part, ReadVisitor visit) {
-  std::size_t next = 0;
-  for (const RangeRead& read : ranges) {
-    if (!is_empty(read.range)) {
-      auto more = visit_range(
-          connection, read, std::move(pages[next++]),
-          [&](std::string_view key, std::string_view value) { return visit(part, key, value); });
-      if (!more || !*more) return more;
-    }
-    ++part;
+// Visits ranges with their first pages.
+SqlResult<bool> visit_ranges(Connection& connection, std::span<const SentRange> ranges,
+                             std::span<Rows> pages, ReadVisitor visit) {
+  for (std::size_t i = 0; i < ranges.size(); ++i) {
+    const auto& [read, part, limit] = ranges[i];
+    auto more = visit_range(connection, read, limit, std::move(pages[i]),
+                            [&, part](std::string_view key, std::string_view value) {
+                              return visit(part, key, value);
+                            });
+    if (!more || !*more) return more;
   }
   return true;
 }
@@ -139,14 +122,18 @@ SqlResult<bool> visit_ranges(Connection& connection, std::span<const RangeRead> 
 SqlResult<void> read_in_transaction(Connection& connection, const ReadRequest& request,
                                     ReadVisitor visit) {
   connection.send(Statement::kBeginReadOnly);
-  if (!request.keys.empty()) send_keys(connection, request.keys);
+  SentKeys keys;
+  for (const std::string& key : request.keys) keys.add(key);
+  if (keys.count() > 0) keys.send(connection);
   for (std::size_t from = 0; from < request.ranges.size(); from += kRangesAhead) {
-    const auto ranges =
-        request.ranges.subspan(from, std::min(kRangesAhead, request.ranges.size() - from));
-    for (const RangeRead& read : ranges) {
-      if (!is_empty(read.range)) {
-        send_page(connection, read.range, read.direction, first_limit(read));
-      }
+    const std::size_t end = std::min(from + kRangesAhead, request.ranges.size());
+    std::vector<SentRange> sent;
+    for (std::size_t i = from; i < end; ++i) {
+      const RangeRead& read = request.ranges[i];
+      if (is_empty(read.range)) continue;
+      const std::size_t limit = first_limit(connection, read);
+      send_page(connection, read.range, read.direction, limit);
+      sent.push_back({read, request.keys.size() + i, limit});
     }
     connection.end();
     auto rows = connection.results();
@@ -154,38 +141,90 @@ SqlResult<void> read_in_transaction(Connection& connection, const ReadRequest& r
     std::span<Rows> pages(*rows);
     if (from == 0) {
       pages = pages.subspan(1);
-      if (!request.keys.empty()) {
-        if (!visit_keys(request.keys, pages[0], visit)) return {};
+      if (keys.count() > 0) {
+        if (!visit_keys(request.keys, keys.rows(pages[0]), visit)) return {};
         pages = pages.subspan(1);
       }
     }
-    const auto more = visit_ranges(connection, ranges, pages, request.keys.size() + from, visit);
+    const auto more = visit_ranges(connection, sent, pages, visit);
     if (!more) return std::unexpected(more.error());
     if (!*more) return {};
   }
   return {};
 }
 
+// Returns the error of the statement.
+std::optional<Error> try_keys(Session& session, std::span<const std::unique_ptr<KeyRead>> reads) {
+  SentKeys keys;
+  for (const auto& read : reads) {
+    for (std::size_t i = 0; i < read->key_count(); ++i) keys.add(read->key(i));
+  }
+  const auto rows = session.read([&](Connection& connection) {
+    keys.send(connection);
+    return next_rows(connection);
+  });
+  if (!rows) return rows.error();
+  std::size_t first = 0;
+  for (const auto& read : reads) {
+    const std::size_t count = read->key_count();
+    read->finish(keys.rows(*rows, first, count));
+    first += count;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-SqlResult<void> read_request(Connection& connection, const ReadRequest& request, ReadVisitor visit,
-                             bool& visited) {
-  const auto noted = [&](std::size_t part, std::string_view key, std::string_view value) {
-    visited = true;
-    return visit(part, key, value);
-  };
-  if (!request.ranges.empty()) {
-    auto done = read_in_transaction(connection, request, noted);
-    connection.send(done ? Statement::kCommit : Statement::kRollback);
-    connection.end_and_ignore();
-    return done;
+bool visit_keys(std::span<const std::string> keys, const KeyRows& rows, ReadVisitor visit) {
+  for (std::size_t part = 0; part < keys.size(); ++part) {
+    if (rows.is_present(part) && !visit(part, keys[part], rows.value(part))) return false;
   }
-  if (request.keys.empty()) return {};
-  send_keys(connection, request.keys);
-  const auto rows = next_rows(connection);
-  if (!rows) return std::unexpected(rows.error());
-  visit_keys(request.keys, *rows, noted);
-  return {};
+  return true;
+}
+
+void read_keys(Session& session, std::span<const std::unique_ptr<KeyRead>> reads) {
+  const auto failed = try_keys(session, reads);
+  if (!failed) return;
+  if (reads.size() == 1 || failed->code == Code::kUnavailable) {
+    for (const auto& read : reads) read->finish(Failure(*failed));
+    return;
+  }
+  for (std::size_t i = 0; i < reads.size(); ++i) read_keys(session, reads.subspan(i, 1));
+}
+
+void SentKeys::add(std::string_view borrowed) {
+  const auto [found, added] = found_.try_emplace(borrowed, static_cast<int>(different_.size()));
+  if (added) different_.push_back(borrowed);
+  numbers_.push_back(found->second);
+}
+
+void SentKeys::send(Connection& connection) const {
+  if (different_.size() == 2) {
+    const RowKey one(different_[0]);
+    const RowKey other(different_[1]);
+    return connection.send(Statement::kGetTwo,
+                           Parameters().bytes(one.p).bytes(one.s).bytes(other.p).bytes(other.s));
+  }
+  ArrayValue p(ElementType::kBytea);
+  ArrayValue s(ElementType::kBytea);
+  for (const std::string_view key : different_) {
+    const RowKey row(key);
+    p.add_bytes(row.p);
+    s.add_bytes(row.s);
+  }
+  connection.send(Statement::kGetMany, Parameters().array(p).array(s));
+}
+
+SqlResult<void> read_ranges(Connection& connection, const ReadRequest& request, ReadVisitor visit,
+                            bool& visited) {
+  auto done = read_in_transaction(
+      connection, request, [&](std::size_t part, std::string_view key, std::string_view value) {
+        visited = true;
+        return visit(part, key, value);
+      });
+  connection.send(done ? Statement::kCommit : Statement::kRollback);
+  connection.end_and_ignore();
+  return done;
 }
 
 SnapshotView::~SnapshotView() {
@@ -211,28 +250,13 @@ Result<bool> SnapshotView::get(std::string_view key, ValueVisitor visit) {
 Result<void> SnapshotView::scan(const RangeRead& range, RowVisitor visit) {
   if (is_empty(range.range)) return {};
   begin();
-  send_page(connection_, range.range, range.direction, first_limit(range));
+  const std::size_t limit = first_limit(connection_, range);
+  send_page(connection_, range.range, range.direction, limit);
   auto page = next_rows(connection_);
   if (!page) return Failure(to_error(page.error()));
-  const auto done = visit_range(connection_, range, std::move(*page), visit);
+  const auto done = visit_range(connection_, range, limit, std::move(*page), visit);
   if (!done) return Failure(to_error(done.error()));
   return {};
-}
-
-void send_versioned(Connection& connection, std::span<const std::string_view> keys) {
-  KeyArrays arrays;
-  for (const std::string_view key : keys) arrays.add(key);
-  connection.send(Statement::kGetVersioned, Parameters().array(arrays.p).array(arrays.s));
-}
-
-std::vector<VersionedRow> versioned_rows(const Rows& rows) {
-  std::vector<VersionedRow> found(static_cast<std::size_t>(rows.count()));
-  for (int row = 0; row < rows.count(); ++row) {
-    if (rows.is_null(row, 0)) continue;
-    found[static_cast<std::size_t>(row)] = {.version = static_cast<int64_t>(rows.number(row, 0)),
-                                            .value = std::string(rows.bytes(row, 1))};
-  }
-  return found;
 }
 
 SqlResult<std::optional<std::string>> drop_chunk(Connection& connection, const KeyRange& range) {

@@ -1,25 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Session: a connection that is opened again after it broke. Thread safety: one thread at a time.
-// WorkerPool: threads with one session each, which run the jobs of one bounded queue. Thread
-// safety: any thread.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
-#include <cstddef>
-#include <deque>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <string_view>
-#include <thread>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "storage/postgres/connection.h"
 #include "storage/postgres/server.h"
-#include "storage/transact_store.h"
 
 namespace stator::postgres {
 
@@ -52,34 +41,6 @@ class Session {
   const ConnectionOptions& options_;
   Server& server_;
   std::unique_ptr<Connection> connection_;
-};
-
-class WorkerPool {
- public:
-  using Job = std::move_only_function<void(Session&)>;
-
-  WorkerPool(const ConnectionOptions& options, Server& server, std::size_t threads,
-             std::size_t queued_max);
-  WorkerPool(const WorkerPool&) = delete;
-  WorkerPool& operator=(const WorkerPool&) = delete;
-  // Runs the queued jobs. No concurrent post() is permitted.
-  ~WorkerPool();
-
-  // Whether the queue is full, so that calls must be rejected.
-  bool is_full();
-  void post(Job job);
-  ConnectionPoolStats stats(std::string_view name) const;
-
- private:
-  void run(Session session);
-
-  const std::size_t queued_max_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<Job> jobs_;
-  std::size_t busy_ = 0;
-  bool stopping_ = false;
-  std::vector<std::thread> threads_;
 };
 
 }  // namespace stator::postgres

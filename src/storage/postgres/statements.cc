@@ -22,6 +22,14 @@ std::string scan(bool in_partition, bool to_end, bool backward) {
                      in_partition ? "" : fmt::format("p{}, ", direction), direction, next);
 }
 
+// A row in any case. Unlike a subquery of many keys, it opens only the partition of its key.
+std::string get_or_null(int parameter) {
+  return fmt::format(
+      "SELECT r.ver, r.v FROM (VALUES (0)) AS k LEFT JOIN "
+      "(SELECT ver, v FROM kv WHERE p = ${} AND s = ${}) AS r ON true",
+      parameter, parameter + 1);
+}
+
 std::string drop(bool to_end) {
   return fmt::format(
       "WITH doomed AS MATERIALIZED ({}), gone AS (DELETE FROM kv USING doomed "
@@ -50,10 +58,9 @@ std::string sql_of(Statement statement) {
       return "ROLLBACK";
     case Statement::kGet:
       return "SELECT v FROM kv WHERE p = $1 AND s = $2";
+    case Statement::kGetTwo:
+      return fmt::format("{} UNION ALL {}", get_or_null(1), get_or_null(3));
     case Statement::kGetMany:
-      return "SELECT (SELECT kv.v FROM kv WHERE kv.p = k.p AND kv.s = k.s) "
-             "FROM unnest($1::bytea[], $2::bytea[]) AS k(p, s)";
-    case Statement::kGetVersioned:
       return "SELECT r.ver, r.v FROM unnest($1::bytea[], $2::bytea[]) AS k(p, s) LEFT JOIN LATERAL "
              "(SELECT kv.ver, kv.v FROM kv WHERE kv.p = k.p AND kv.s = k.s LIMIT 1) AS r ON true";
     case Statement::kLock:

@@ -13,8 +13,8 @@ enum class Statement : std::size_t {
   kCommit,         // -
   kRollback,       // -
   kGet,            // p, s -> v
-  kGetMany,        // p[], s[] -> v or null, in the order of the keys
-  kGetVersioned,   // p[], s[] -> ver and v, or nulls, in the order of the keys
+  kGetTwo,         // p, s, p, s -> as kGetMany
+  kGetMany,        // p[], s[] -> ver and v, or nulls, in the order of the keys
   kLock,           // hash int8[], shared bool[]
   kCommitBatches,  // see the function commit_batches -> stamp or null, conflicts, changed
   kDataFacts,      // see DataFacts -> text

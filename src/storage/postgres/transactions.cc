@@ -40,14 +40,15 @@ struct Transactions::Call {
     return all;
   }
   // Decides on the rows of read_keys().
-  Decided decide_on(std::vector<VersionedRow> found);
+  Decided decide_on(const KeyRows& found);
 };
 
-Transactions::Decided Transactions::Call::decide_on(std::vector<VersionedRow> found) {
+Transactions::Decided Transactions::Call::decide_on(const KeyRows& found) {
   Decided decided;
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const auto& value = found[keys.size() + i].value;
-    if ((value ? schema_version_in(*value) : 0) != expected[i].version) {
+    const std::size_t row = keys.size() + i;
+    const uint64_t version = found.is_present(row) ? schema_version_in(found.value(row)) : 0;
+    if (version != expected[i].version) {
       decided.ended = schema_changed();
       return decided;
     }
@@ -57,8 +58,9 @@ Transactions::Decided Transactions::Call::decide_on(std::vector<VersionedRow> fo
   Commit& commit = decided.commit;
   commit.guards.reserve(keys.size());
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    commit.guards.push_back({.key = keys[i], .version = found[i].version});
-    rows.push_back(std::move(found[i].value));
+    const bool is_present = found.is_present(i);
+    commit.guards.push_back({.key = keys[i], .version = is_present ? found.version(i) : 0});
+    rows.push_back(is_present ? std::optional<std::string>(found.value(i)) : std::nullopt);
   }
   commit.batch = decide(rows);
   commit.expected = expected;
@@ -77,9 +79,7 @@ void Transactions::transact(std::span<const std::string> keys, Decide decide, Co
                                           .decide = std::move(decide),
                                           .done = std::move(done),
                                           .expected = {expected.begin(), expected.end()}});
-  reads_.post([this, call = std::move(call)](Session& session) mutable {
-    attempt(session, std::move(call));
-  });
+  attempt(std::move(call));
 }
 
 void Transactions::write(Batch batch, CommitDone done, SchemaVersions expected) {
@@ -92,15 +92,31 @@ void Transactions::write(Batch batch, CommitDone done, SchemaVersions expected) 
   submit(std::move(commit), std::move(call));
 }
 
-void Transactions::attempt(Session& session, CallPtr call) {
-  const std::vector<std::string_view> keys = call->read_keys();
-  const auto rows = session.read([&](Connection& connection) {
-    send_versioned(connection, keys);
-    connection.end();
-    return connection.results();
-  });
+// The read of a transaction that has no locks.
+class Transactions::FirstRead final : public KeyRead {
+ public:
+  FirstRead(Transactions& transactions, CallPtr call)
+      : transactions_(transactions), call_(std::move(call)), keys_(call_->read_keys()) {}
+
+  std::size_t key_count() const override { return keys_.size(); }
+  std::string_view key(std::size_t number) const override { return keys_[number]; }
+  void finish(const Result<KeyRows>& rows) override {
+    transactions_.decide(std::move(call_), rows);
+  }
+
+ private:
+  Transactions& transactions_;
+  CallPtr call_;
+  const std::vector<std::string_view> keys_;
+};
+
+void Transactions::attempt(CallPtr call) {
+  reads_.post(std::make_unique<FirstRead>(*this, std::move(call)));
+}
+
+void Transactions::decide(CallPtr call, const Result<KeyRows>& rows) {
   if (!rows) return call->done(failed_with(rows.error()));
-  Decided decided = call->decide_on(versioned_rows(rows->front()));
+  Decided decided = call->decide_on(*rows);
   if (decided.ended) return call->done(std::move(*decided.ended));
   submit(std::move(decided.commit), std::move(call));
 }
@@ -139,8 +155,8 @@ void Transactions::post(WorkerPool& pool, CallPtr call, Step step) {
 
 void Transactions::try_again(CallPtr call) {
   if (call->attempts < kUnlockedAttemptsMax) {
-    post(reads_, std::move(call),
-         [this](Session& session, CallPtr next) { attempt(session, std::move(next)); });
+    if (reads_.is_full()) return call->done(is_full());
+    attempt(std::move(call));
   } else {
     post(locked_, std::move(call),
          [this](Session& session, CallPtr next) { run_locked(session, std::move(next)); });
@@ -186,19 +202,21 @@ CommitResult Transactions::try_locked(Session& session, Call& call) {
     hashes.add_int8(lock.hash);
     shared.add_bool(lock.is_shared);
   }
+  SentKeys sent;
+  for (const std::string_view key : keys) sent.add(key);
   Connection* held = nullptr;
   const auto rows = session.read([&](Connection& connection) {
     held = &connection;
     connection.send(Statement::kBegin);
     connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
-    send_versioned(connection, keys);
+    sent.send(connection);
     connection.end();
     auto found = connection.results();
     if (!found) connection.roll_back();
     return found;
   });
   if (!rows) return failed_with(rows.error());
-  Decided decided = call.decide_on(versioned_rows(rows->back()));
+  Decided decided = call.decide_on(sent.rows(rows->back()));
   if (decided.ended) {
     held->roll_back();
     return std::move(*decided.ended);

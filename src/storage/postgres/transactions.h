@@ -15,6 +15,7 @@
 
 #include "storage/postgres/committer.h"
 #include "storage/postgres/session.h"
+#include "storage/postgres/worker_pool.h"
 #include "storage/transact_store.h"
 
 namespace stator::postgres {
@@ -40,7 +41,10 @@ class Transactions {
     Commit commit;
   };
 
-  void attempt(Session& session, CallPtr call);
+  class FirstRead;
+
+  void attempt(CallPtr call);
+  void decide(CallPtr call, const Result<KeyRows>& rows);
   void submit(Commit commit, CallPtr call);
   template <class Step>
   static void post(WorkerPool& pool, CallPtr call, Step step);
