@@ -5,10 +5,12 @@
 // STATOR_SEED the clients' writes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <atomic>
 #include <chrono>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
@@ -81,6 +83,21 @@ class Cluster : public ::testing::Test {
         client(through).get_item({.table = "Tab", .key = {{"pk", pk}}, .consistent_read = true});
     EXPECT_THAT(got, IsOk());
     return got ? got->item : std::nullopt;
+  }
+  // The items of the table, or of one of its indexes.
+  std::map<std::string, Item> items_by_key(std::size_t through, std::optional<std::string> index) {
+    ScanRequest request{.table = "Tab", .index = std::move(index)};
+    request.consistent_read = !request.index;
+    std::map<std::string, Item> items;
+    do {
+      auto page = must(client(through).scan(request));
+      for (Item& item : page.items) {
+        const std::string pk = *item.at("pk").get_if<std::string>();
+        items[pk] = std::move(item);
+      }
+      request.exclusive_start_key = std::move(page.last_evaluated_key);
+    } while (request.exclusive_start_key);
+    return items;
   }
   // Runs `work` on threads, each with the client of one of the servers in turn.
   template <class Work>
@@ -223,6 +240,58 @@ TEST_F(Cluster, AServerIsReadyWhileItReachesPostgres) {
   own_postgres()->start();
   wait_until("the server recovers",
              [&] { return get_page(server(0), "/health/ready").status == 200; });
+}
+
+// Its requests in progress began with a definition that is older than the index.
+TEST_F(Cluster, AServerThatSleepsThroughASchemaChangeMaintainsTheNewIndex) {
+  const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
+  SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
+  create_table();
+  constexpr int kRounds = 3;
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string index = "byColor" + std::to_string(round);
+    std::atomic<bool> stop = false;
+    std::jthread writers([&] {
+      race(6, [&](Client& through, std::size_t writer) {
+        std::mt19937_64 random(seed + writer);
+        while (!stop) {
+          const std::string pk = std::to_string(random() % 50);
+          // The result does not matter: a request to the sleeping server can time out.
+          if (random() % 4 == 0) {
+            static_cast<void>(through.delete_item({.table = "Tab", .key = {{"pk", pk}}}));
+          } else {
+            const std::string color = "color" + std::to_string(random() % 5);
+            static_cast<void>(
+                through.put_item({.table = "Tab", .item = {{"pk", pk}, {"color", color}}}));
+          }
+        }
+      });
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    ASSERT_EQ(kill(server(0).pid(), SIGSTOP), 0);
+    EXPECT_THAT(
+        client(1).update_table(
+            {.table = "Tab",
+             .attributes = {{{"pk", ScalarType::kS}, {"color", ScalarType::kS}}},
+             .global_indexes = {{{.create = IndexDefinition{.name = index,
+                                                            .key_schema = {{"color",
+                                                                            KeyType::kHash}}}}}}}),
+        IsOk());
+    wait_until("the index is active", [&] {
+      const auto described = must(client(1).describe_table({.table = "Tab"}));
+      return described.table.global_indexes.back().status == IndexStatus::kActive;
+    });
+    EXPECT_EQ(kill(server(0).pid(), SIGCONT), 0);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    stop = true;
+    writers.join();
+    EXPECT_EQ(items_by_key(0, index), items_by_key(1, {}));
+    EXPECT_THAT(client(0).update_table({.table = "Tab", .global_indexes = {{{.remove = index}}}}),
+                IsOk());
+    wait_until("the index is deleted", [&] {
+      return must(client(1).describe_table({.table = "Tab"})).table.global_indexes.empty();
+    });
+  }
 }
 
 // ---- Under load
