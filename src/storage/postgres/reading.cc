@@ -185,7 +185,7 @@ bool visit_keys(std::span<const std::string> keys, const KeyRows& rows, ReadVisi
 void read_keys(Session& session, std::span<const std::unique_ptr<KeyRead>> reads) {
   const auto failed = try_keys(session, reads);
   if (!failed) return;
-  if (reads.size() == 1 || failed->code == Code::kUnavailable) {
+  if (reads.size() == 1 || !session.is_connected()) {
     for (const auto& read : reads) read->finish(Failure(*failed));
     return;
   }

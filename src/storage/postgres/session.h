@@ -33,6 +33,8 @@ class Session {
       if (!again || !connection->is_broken()) return Failure(to_error(result.error()));
     }
   }
+  // Whether the last call left a connection that works.
+  bool is_connected() const { return connection_ && !connection_->is_broken(); }
   // Whether the server responds to all earlier calls within `timeout`.
   bool responds_within(std::chrono::milliseconds timeout);
   Server& server() { return server_; }
