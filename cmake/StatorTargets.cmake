@@ -92,11 +92,12 @@ function(stator_test name)
 endfunction()
 
 # Runs a test program whose suites run on each backend (tests/support/homes.h) on PostgreSQL too.
+# The label postgres marks the tests on PostgreSQL, which `make soak` repeats with another version.
 # stator_test_on_postgres(NAME [ARGUMENT…])
 function(stator_test_on_postgres name)
   if(TARGET ${name})
     add_test(NAME ${name}_on_postgres COMMAND ${name} ${ARGN})
     set_tests_properties(${name}_on_postgres PROPERTIES
-      LABELS system COST 40 TIMEOUT 900 ENVIRONMENT STATOR_TEST_HOMES=postgres)
+      LABELS "system;postgres" COST 40 TIMEOUT 900 ENVIRONMENT STATOR_TEST_HOMES=postgres)
   endif()
 endfunction()

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -91,8 +92,12 @@ class PostgresServer {
  private:
   std::string at(const char* name) const { return (directory_.path() / name).string(); }
 
-  // Returns the newest version in Debian's packages, otherwise the one in the PATH.
+  // Returns the program in the directory STATOR_POSTGRES_BIN. Without it, the newest version in
+  // Debian's packages, otherwise the one in the PATH.
   static std::string binary(const std::string& name) {
+    if (const char* const directory = std::getenv("STATOR_POSTGRES_BIN")) {
+      return (std::filesystem::path(directory) / name).string();
+    }
     std::vector<std::string> found;
     std::error_code ignored;
     for (const auto& version :

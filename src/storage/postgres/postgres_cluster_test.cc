@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <future>
 #include <memory>
 #include <string>
@@ -157,6 +158,13 @@ TEST_F(PostgresClusterTest, StatusDescribesTheServerAndTheData) {
   EXPECT_EQ(status->connections_max, 200);
   sql("ANALYZE kv");
   EXPECT_EQ(read_postgres_status(schema_.options())->rows, 100);
+}
+
+// Otherwise a run for another version could test the default one.
+TEST_F(PostgresClusterTest, TheServerIsTheOneOfTheEnvironment) {
+  const char* const chosen = std::getenv("STATOR_POSTGRES_BIN");
+  if (chosen == nullptr) GTEST_SKIP() << "STATOR_POSTGRES_BIN is not set";
+  EXPECT_EQ(sql("SELECT setting FROM pg_config WHERE name = 'BINDIR'"), chosen);
 }
 
 TEST_F(PostgresClusterTest, StatusNamesTheTransactionThatHoldsTheStreamsBack) {

@@ -28,7 +28,11 @@ std::string start_server() {
   testing::AddGlobalTestEnvironment(new StopServer);
   own_server = std::make_unique<PostgresServer>();
   if (own_server->dsn().empty()) {
-    std::cerr << "PostgreSQL did not start; install it with scripts/install-dependencies check\n";
+    if (const char* const directory = std::getenv("STATOR_POSTGRES_BIN")) {
+      std::cerr << "PostgreSQL of STATOR_POSTGRES_BIN '" << directory << "' did not start\n";
+    } else {
+      std::cerr << "PostgreSQL did not start; install it with scripts/install-dependencies check\n";
+    }
     std::exit(1);  // NOLINT(concurrency-mt-unsafe)
   }
   return own_server->dsn();
