@@ -279,7 +279,7 @@ TEST_F(Cluster, AServerThatSleepsThroughASchemaChangeMaintainsTheNewIndex) {
         IsOk());
     wait_until("the index is active", [&] {
       const auto described = must(client(1).describe_table({.table = "Tab"}));
-      return described.table.global_indexes.back().status == IndexStatus::kActive;
+      return described.table.global_indexes.back().status == TableStatus::kActive;
     });
     EXPECT_EQ(kill(server(0).pid(), SIGCONT), 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
