@@ -125,6 +125,33 @@ TEST_P(TransferCommand, AKilledExportResumes) {
   EXPECT_EQ(std::distance(fs::directory_iterator(directory / "data"), fs::directory_iterator()), 1);
 }
 
+TEST_P(TransferCommand, AnExportWithManyFilesResumes) {
+  ASSERT_EQ(stator({"import", "Tab", write("items.json", items(1, "k")), "--key", "pk:S"}).status,
+            0);
+  const fs::path root = where_.path("out/AWSDynamoDB");
+  ASSERT_EQ(stator({"export", "Tab", where_.path("out")}).status, 0);
+  std::ifstream manifest(fs::directory_iterator(root)->path() / "manifest-summary.json");
+  const std::string summary{std::istreambuf_iterator<char>(manifest), {}};
+  const std::string member = "\"tableId\":\"";
+  const std::size_t id = summary.find(member) + member.size();
+  std::string progress = R"({"id":"resumed","format":"DYNAMODB_JSON","started":1,"scanned":true,)"
+                         R"("after":"","table":")" +
+                         summary.substr(id, summary.find('"', id) - id) + R"(","files":[)";
+  constexpr int kFiles = 10'000;
+  for (int i = 0; i < kFiles; ++i) {
+    progress += (i == 0 ? "" : ",") + (R"({"key":"AWSDynamoDB/resumed/data/)" + std::to_string(i)) +
+                R"(.json.gz","items":2,"md5":"0123456789012345678901==",)"
+                R"("etag":"01234567890123456789012345678901-1"})";
+  }
+  progress += "]}";
+  ASSERT_GT(progress.size(), 1UL << 20);
+  fs::create_directory(root / "resumed");
+  std::ofstream(root / "resumed/_progress") << progress;
+  EXPECT_THAT(stator({"export", "Tab", where_.path("out")}),
+              Prints("exported 20000 items in 10000 files: "
+                     "AWSDynamoDB/resumed/manifest-summary.json\n"));
+}
+
 // A server that is killed during a job, and started again.
 class KilledJob : public ::testing::Test {
  protected:
