@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/admin/document.h"
 #include "api/json/item_json.h"
@@ -26,6 +27,7 @@ namespace stator::cli {
 namespace {
 
 constexpr int64_t kFileBytes = 64L << 20;  // of lines in one data file
+constexpr std::size_t kProgressBytesMax = 64UL << 20;
 
 struct ExportFlags {
   EndpointFlags where;
@@ -107,15 +109,16 @@ class Export {
 
   Result<Item> load(const std::string& key) const {
     STATOR_ASSIGN_OR_RETURN(const auto source, bucket_.read(key));
-    std::string text(1UL << 20, '\0');
-    std::size_t size = 0;
-    while (size < text.size()) {
-      STATOR_ASSIGN_OR_RETURN(const std::size_t count,
-                              source->read({text.data() + size, text.size() - size}));
-      if (count == 0) break;
-      size += count;
+    std::string text;
+    std::vector<char> buffer(64UL << 10);
+    while (true) {
+      STATOR_ASSIGN_OR_RETURN(const std::size_t count, source->read(buffer));
+      if (count == 0) return wire::item_from_plain_json(text);
+      text.append(buffer.data(), count);
+      if (text.size() > kProgressBytesMax) {
+        return fail(Code::kInvalidArgument, "'" + key + "' is larger than 64 MiB");
+      }
     }
-    return wire::item_from_plain_json(std::string_view(text).substr(0, size));
   }
 
   Result<void> save() const {

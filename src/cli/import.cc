@@ -17,7 +17,6 @@
 #include <span>
 #include <sstream>
 #include <string>
-#include <thread>
 
 #include "api/admin/document.h"
 #include "api/json/item_json.h"
@@ -28,6 +27,7 @@
 #include "cli/stop_signals.h"
 #include "cli/table_access.h"
 #include "stator/recipes/common.h"
+#include "stator/recipes/time.h"
 #include "transfer/bucket.h"
 #include "transfer/item_reader.h"
 
@@ -173,7 +173,7 @@ class Import {
         report_error(reader->error().message);
       }
       if (batch_.size() < kBatchItems && found != transfer::Found::kEnd) continue;
-      STATOR_RETURN_IF_ERROR(flush());
+      STATOR_RETURN_IF_ERROR(flush(stop));
       reached_.position = reader->position();
       progress.advance_to(bytes_read_);
       const bool stopped = stop.stop_requested();
@@ -182,26 +182,28 @@ class Import {
         STATOR_RETURN_IF_ERROR(checkpoint_.save(reached_));
         saved = reached_.imported.items;
       }
-      if (stopped) {
-        return fail(Code::kCancelled, flags_.checkpoint.empty()
-                                          ? "stopped; the same command starts over"
-                                          : "stopped; the same command resumes from there");
-      }
+      if (stopped) return cancelled();
     }
     return {};
   }
 
+  Failure cancelled() const {
+    return fail(Code::kCancelled, flags_.checkpoint.empty()
+                                      ? "stopped; the same command starts over"
+                                      : "stopped; the same command resumes from there");
+  }
+
   void report_error(const std::string& message) {
     ++reached_.imported.errors;
-    if (++reported_ > kErrorsReported) return;
+    if (++reported_ > kErrorsReported + 1) return;
     std::fprintf(stderr, "%s\n",
-                 one_line(reported_ == kErrorsReported ? "further errors are only counted"
-                                                       : reached_.file + ": " + message)
+                 one_line(reported_ > kErrorsReported ? "further errors are only counted"
+                                                      : reached_.file + ": " + message)
                      .c_str());
   }
 
   // A batch must not contain a key twice. Keeps the last item with each key, as single puts would.
-  Result<void> flush() {
+  Result<void> flush(const std::stop_token& stop) {
     std::vector<WriteRequest> writes;
     std::vector<Item> keys;
     for (Item& item : std::views::reverse(batch_)) {
@@ -214,10 +216,10 @@ class Import {
       writes.push_back({.put = std::move(item)});
     }
     batch_.clear();
-    return write(std::move(writes));
+    return write(std::move(writes), stop);
   }
 
-  Result<void> write(std::vector<WriteRequest> writes) {
+  Result<void> write(std::vector<WriteRequest> writes, const std::stop_token& stop) {
     for (auto pause = kFirstPause; !writes.empty(); pause = std::min(pause * 2, kLastPause)) {
       const auto count = static_cast<int64_t>(writes.size());
       auto written = client_.batch_write_item({.items = {{table_.table, writes}}});
@@ -231,7 +233,7 @@ class Import {
         writes = std::move(left->second);
       }
       reached_.imported.items += count - static_cast<int64_t>(writes.size());
-      if (!writes.empty()) std::this_thread::sleep_for(pause);
+      if (!writes.empty() && !system_time().sleep(pause, stop)) return cancelled();
     }
     return {};
   }
@@ -305,8 +307,9 @@ Result<ImportedItems> import_files(const ImportFlags& flags, const std::stop_tok
   std::error_code error;
   const bool is_directory = fs::is_directory(flags.source, error);
   const fs::path source = fs::canonical(flags.source, error);
-  if (error)
-    return fail(Code::kIo, "could not open '" + flags.source + "': no such file or directory");
+  if (error) {
+    return fail(Code::kIo, "could not open '" + flags.source + "': " + error.message());
+  }
   STATOR_ASSIGN_OR_RETURN(const auto bucket,
                           transfer::Bucket::open(is_directory ? source : source.parent_path()));
   std::vector<std::string> files = {source.filename().string()};

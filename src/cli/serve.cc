@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -29,8 +31,8 @@ constexpr const char* kTestModeVariable = "STATOR_TEST_MODE";
 
 struct ServeFlags {
   std::string data = "./stator-data";
-  bool names_data = false;  // --data, --durability or a cache was given
   bool memory = false;
+  bool sets_local_store = false;  // a flag of a store in a directory or in memory was given
   StoreFlags store;
   std::string listen = "127.0.0.1:8000";
   int port = -1;  // -1: the port of `listen`
@@ -133,10 +135,11 @@ void greet(const ServeFlags& flags, const std::string& store, bool test_mode,
 // Which store to serve, if it is not a directory or memory.
 Result<NamedStore> store_to_serve(const ServeFlags& flags) {
   STATOR_ASSIGN_OR_RETURN(NamedStore store, named_store(flags.store));
-  if (!store.url.empty() && (flags.names_data || flags.memory)) {
+  if (!store.url.empty() && flags.sets_local_store) {
     return fail(Code::kInvalidArgument,
                 "STATOR_STORE is set, so the tables are not in a directory or in memory; unset it, "
-                "or give no --data, --memory, --durability, --cache or --vector-cache");
+                "or omit --data, --memory, --durability, --cache, --vector-cache and "
+                "--approximate-search");
   }
   return store;
 }
@@ -377,10 +380,9 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->capture_default_str();
   const CacheOptions caches = add_memory_options(*command, *flags);
   CLI::Option* const store = add_store_flags(*command, flags->store).store;
-  for (CLI::Option* of_directory :
-       {data, memory, durability, caches.blocks, caches.vectors, caches.approximate}) {
-    store->excludes(of_directory);
-  }
+  const std::array local_store = {data,          memory,         durability,
+                                  caches.blocks, caches.vectors, caches.approximate};
+  for (CLI::Option* option : local_store) store->excludes(option);
   using std::chrono::milliseconds;
   const auto add_timeout = [&](const char* name, milliseconds& value, const char* description) {
     add_duration(*command, name, value, description, milliseconds(100), kDay);
@@ -403,9 +405,9 @@ void add_serve(CLI::App& app, Invocation& invocation) {
       ->type_name("DIR")
       ->check(CLI::ExistingDirectory.description(""));
   add_development_options(*command, *flags);
-  command->callback([&invocation, flags, data, durability, caches] {
-    flags->names_data =
-        data->count() + durability->count() + caches.blocks->count() + caches.vectors->count() > 0;
+  command->callback([&invocation, flags, local_store] {
+    flags->sets_local_store = std::ranges::any_of(
+        local_store, [](const CLI::Option* option) { return option->count() > 0; });
     invocation.run = [flags] { return serve(*flags); };
   });
 }

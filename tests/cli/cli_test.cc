@@ -46,6 +46,22 @@ TEST(Cli, WithoutACommandShowsItsHelpAsAnError) {
   EXPECT_THAT(process.err(), AllOf(HasSubstr("Usage"), HasSubstr("serve")));
 }
 
+TEST(Cli, RefusesFlagsOfALocalStoreWithTheDatabaseOfTheEnvironment) {
+  setenv("STATOR_STORE", "postgresql://127.0.0.1:1/none", 1);
+  for (const std::vector<std::string>& flags :
+       std::vector<std::vector<std::string>>{{"--data", "x"},
+                                             {"--memory"},
+                                             {"--durability", "os"},
+                                             {"--cache", "8"},
+                                             {"--vector-cache", "8"},
+                                             {"--approximate-search", "5"}}) {
+    std::vector<std::string> command = {"serve", "--port", "0"};
+    command.insert(command.end(), flags.begin(), flags.end());
+    expect_refusal(command, 2, "STATOR_STORE is set");
+  }
+  unsetenv("STATOR_STORE");
+}
+
 TEST(Cli, RefusesFlagsThatItDoesNotKnow) {
   expect_refusal({"--frobnicate"}, 2, "--frobnicate");
   expect_refusal({"frobnicate"}, 2, "frobnicate");

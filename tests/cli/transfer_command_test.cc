@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator export and import: copying a table, even if a run is killed.
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <thread>
 
 #include "cli/stator_program.h"
 #include "cli/terminal.h"
+#include "client/scripted_service.h"
 #include "stator/http_client.h"
 #include "support/must.h"
 
@@ -17,6 +19,7 @@ using ::testing::AllOf;
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
+using ::testing::Not;
 
 class TransferCommand : public CommandTest {
  protected:
@@ -71,6 +74,41 @@ TEST_P(TransferCommand, ReportsRejectedItemsAndImportsTheRest) {
   EXPECT_THAT(ran.err, HasSubstr("items.json: "));
 }
 
+TEST_P(TransferCommand, ReportsTwentyErrorsAndCountsTheOthers) {
+  ASSERT_EQ(stator({"import", "Some", write("none.json", ""), "--key", "pk:S"}).status, 0);
+  const auto reported = [&](int errors) {
+    std::string lines;
+    for (int i = 0; i < errors; ++i) lines += "{\"Item\":{\"other\":{\"S\":\"x\"}}}\n";
+    const Ran ran = stator({"import", "Some", write("items.json", lines)});
+    EXPECT_EQ(ran.out, "imported 0 items, " + std::to_string(errors) + " errors\n");
+    return ran.err;
+  };
+  const std::string twenty = reported(20);
+  EXPECT_EQ(std::ranges::count(twenty, '\n'), 20);
+  EXPECT_THAT(twenty, Not(HasSubstr("further errors")));
+  EXPECT_EQ(reported(25), twenty + "further errors are only counted\n");
+}
+
+TEST(Import, StopsWhileTheTableTakesNothing) {
+  constexpr const char* kPut = R"({"PutRequest":{"Item":{"pk":{"S":"a"}}}})";
+  std::vector<ScriptStep> script = {
+      answer(200, R"({"Table":{"TableName":"Tab","TableStatus":"ACTIVE","KeySchema":[)"
+                  R"({"AttributeName":"pk","KeyType":"HASH"}],"AttributeDefinitions":[)"
+                  R"({"AttributeName":"pk","AttributeType":"S"}]}})")};
+  for (int i = 0; i < 1'000; ++i) {
+    script.push_back(answer(200, R"({"UnprocessedItems":{"Tab":[)" + std::string(kPut) + "]}}"));
+  }
+  const ScriptedService service(std::move(script));
+  const TempDir directory;
+  const fs::path source = directory.path() / "items.json";
+  std::ofstream(source) << R"({"Item":{"pk":{"S":"a"}}})" << "\n";
+  Process import(stator_command({"import", "Tab", source, "--endpoint", service.url()}));
+  while (service.requests().size() < 3 && import.is_running()) std::this_thread::yield();
+  import.send_signal(SIGINT);
+  EXPECT_EQ(import.wait(), 1);
+  EXPECT_EQ(import.err(), "stator: stopped; the same command starts over\n");
+}
+
 TEST_P(TransferCommand, ShowsOnATerminalHowFarAnImportIs) {
   const std::string source = write("items.json", items(1'000, "k"));
   std::vector<std::string> command = {"import", "Many", source, "--key", "pk:S"};
@@ -123,6 +161,33 @@ TEST_P(TransferCommand, AKilledExportResumes) {
   EXPECT_TRUE(fs::exists(directory / "manifest-summary.json"));
   EXPECT_FALSE(fs::exists(directory / "_progress"));
   EXPECT_EQ(std::distance(fs::directory_iterator(directory / "data"), fs::directory_iterator()), 1);
+}
+
+TEST_P(TransferCommand, AnExportWithManyFilesResumes) {
+  ASSERT_EQ(stator({"import", "Tab", write("items.json", items(1, "k")), "--key", "pk:S"}).status,
+            0);
+  const fs::path root = where_.path("out/AWSDynamoDB");
+  ASSERT_EQ(stator({"export", "Tab", where_.path("out")}).status, 0);
+  std::ifstream manifest(fs::directory_iterator(root)->path() / "manifest-summary.json");
+  const std::string summary{std::istreambuf_iterator<char>(manifest), {}};
+  const std::string member = "\"tableId\":\"";
+  const std::size_t id = summary.find(member) + member.size();
+  std::string progress = R"({"id":"resumed","format":"DYNAMODB_JSON","started":1,"scanned":true,)"
+                         R"("after":"","table":")" +
+                         summary.substr(id, summary.find('"', id) - id) + R"(","files":[)";
+  constexpr int kFiles = 10'000;
+  for (int i = 0; i < kFiles; ++i) {
+    progress += (i == 0 ? "" : ",") + (R"({"key":"AWSDynamoDB/resumed/data/)" + std::to_string(i)) +
+                R"(.json.gz","items":2,"md5":"0123456789012345678901==",)"
+                R"("etag":"01234567890123456789012345678901-1"})";
+  }
+  progress += "]}";
+  ASSERT_GT(progress.size(), 1UL << 20);
+  fs::create_directory(root / "resumed");
+  std::ofstream(root / "resumed/_progress") << progress;
+  EXPECT_THAT(stator({"export", "Tab", where_.path("out")}),
+              Prints("exported 20000 items in 10000 files: "
+                     "AWSDynamoDB/resumed/manifest-summary.json\n"));
 }
 
 // A server that is killed during a job, and started again.
@@ -252,7 +317,8 @@ TEST_P(TransferCommand, ReportsMissingFilesAndTables) {
     EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
   };
   refused({"import", "Tab", write("a.json", "")}, 1, "table 'Tab' does not exist");
-  refused({"import", "Tab", where_.path("nowhere")}, 1, "no such file or directory");
+  refused({"import", "Tab", where_.path("nowhere")}, 1, "nowhere': No such file or directory");
+  refused({"import", "Tab", where_.path("a.json/b")}, 1, "a.json/b': Not a directory");
   refused({"import", "Tab", write("a.json", ""), "--key", "pk:X"}, 2, "NAME:S, NAME:N or NAME:B");
   fs::create_directory(where_.path("empty"));
   refused({"import", "Tab", where_.path("empty")}, 2, "no item files in");

@@ -120,38 +120,61 @@ class TableUpdate {
     return {};
   }
 
-  // The message contains the existing schema in which the attribute is a key, and the new index's.
-  Failure redefined(const std::string& attribute) const {
-    const auto has = [&](const KeySchema& schema) {
-      return std::ranges::find(schema, attribute, &KeySchemaElement::name) != schema.end();
-    };
-    const KeySchema* existing = &current_.key_schema;
+  // The elements of a key schema or a search schema, for a message.
+  struct SchemaElement {
+    std::string_view name;
+    std::string_view type;
+  };
+  using Schema = std::vector<SchemaElement>;
+
+  // Sets `found` to the schema if it has the attribute and no earlier schema had it.
+  static void find_in(const auto& schema, std::string_view attribute, Schema& found) {
+    Schema elements;
+    for (const auto& element : schema) {
+      elements.push_back({element.name, wire::enum_name(element.type)});
+    }
+    const bool has = std::ranges::find(elements, attribute, &SchemaElement::name) != elements.end();
+    if (found.empty() && has) found = std::move(elements);
+  }
+
+  // The message contains the first existing schema that has the attribute, and the new index's.
+  Failure redefined(std::string_view attribute) const {
+    Schema existing;
+    find_in(current_.key_schema, attribute, existing);
     for (const auto* indexes : {&current_.local_indexes, &current_.global_indexes}) {
       if (!*indexes) continue;
       for (const IndexDefinition& index : **indexes) {
-        if (!has(*existing) && has(index.key_schema)) existing = &index.key_schema;
+        find_in(index.key_schema, attribute, existing);
       }
     }
-    const KeySchema* made = existing;
-    for (const GlobalIndexChange& change : global_changes()) {
-      if (change.create && has(change.create->key_schema)) made = &change.create->key_schema;
+    if (current_.vector_indexes) {
+      for (const VectorIndexDefinition& index : *current_.vector_indexes) {
+        find_in(index.search_schema, attribute, existing);
+      }
     }
-    return invalid(fmt::format(messages::kOtherType, schema_text(*existing, current_.attributes),
-                               schema_text(*made, *request_.attributes)));
+    Schema made;
+    for (const GlobalIndexChange& change : global_changes()) {
+      if (change.create) find_in(change.create->key_schema, attribute, made);
+    }
+    for (const VectorIndexChange& change : vector_changes()) {
+      if (change.create) find_in(change.create->search_schema, attribute, made);
+    }
+    return invalid(fmt::format(messages::kOtherType, schema_text(existing, current_.attributes),
+                               schema_text(made, *request_.attributes)));
   }
 
   // Attributes that are missing in `attributes` are printed with their types in the table.
-  std::string schema_text(const KeySchema& schema,
+  std::string schema_text(const Schema& schema,
                           const std::vector<AttributeDefinition>& attributes) const {
     std::vector<std::string> elements;
-    for (const KeySchemaElement& element : schema) {
+    for (const SchemaElement& element : schema) {
       auto found = std::ranges::find(attributes, element.name, &AttributeDefinition::name);
       if (found == attributes.end()) {
         found = std::ranges::find(current_.attributes, element.name, &AttributeDefinition::name);
         if (found == current_.attributes.end()) continue;
       }
       elements.push_back(fmt::format(messages::kOtherTypeElement, element.name,
-                                     wire::enum_name(found->type), wire::enum_name(element.type)));
+                                     wire::enum_name(found->type), element.type));
     }
     return fmt::format("{}", fmt::join(elements, ", "));
   }

@@ -189,6 +189,34 @@ TEST(TableUpdate, AttributeDefinitionsAreADelta) {
               FailsWith(Code::kValidation, "Attributes cannot be redefined. Please check"));
 }
 
+TEST(TableUpdate, QuotesTheSearchSchemasOfARedefinedAttribute) {
+  const auto vectors = [](const std::string& name, const std::string& attribute) {
+    return VectorIndexDefinition{
+        .name = name,
+        .vector_attribute = "vector",
+        .search_schema = {{attribute, SearchSchemaElementType::kInlineFilter}},
+        .dimensions = 2};
+  };
+  CreateTableRequest settings = on_demand();
+  settings.attributes.push_back({"size", ScalarType::kN});
+  settings.vector_indexes = {vectors("nearest", "size")};
+  const std::string redefined =
+      "Attributes cannot be redefined. Please check that your attribute has the same type as "
+      "previously defined. ";
+  EXPECT_THAT(
+      update(settings,
+             with({{.create = index_on("bySize", "size")}}, {{{"size", ScalarType::kS}}})),
+      FailsWith(Code::kValidation,
+                redefined + "Existing schema: Schema:[SchemaElement: key{size:N:INLINE_FILTER}] "
+                            "New schema: Schema:[SchemaElement: key{size:S:HASH}]"));
+  EXPECT_THAT(
+      update(settings, {.attributes = {{{"color", ScalarType::kN}}},
+                        .vector_indexes = {{{.create = vectors("byColorToo", "color")}}}}),
+      FailsWith(Code::kValidation,
+                redefined + "Existing schema: Schema:[SchemaElement: key{color:S:HASH}] "
+                            "New schema: Schema:[SchemaElement: key{color:N:INLINE_FILTER}]"));
+}
+
 TEST(TableUpdate, WarmThroughputOnlyGrows) {
   const auto warmer = update(on_demand(), {.warm_throughput = Throughput{.read = 20'000}});
   ASSERT_THAT(warmer, IsOk());

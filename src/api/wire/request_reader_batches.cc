@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <map>
+#include <set>
+#include <string>
+
 #include "api/model/messages.h"
 #include "api/wire/batch_shapes.h"
 #include "api/wire/legacy.h"
@@ -44,15 +48,25 @@ WriteRequest read_write(Reader& reader, Json json) {
   return request;
 }
 
-// Rejects an ARN of a table that already has an entry.
-template <class Tables>
-auto* add_table(Reader& reader, Tables& tables, std::string_view name) {
-  const auto [at, added] = tables.try_emplace(Reader::table_name_of(name));
-  if (!added && at->first != name) {
-    reader.fail(Code::kValidation, messages::kTableTwice);
+// The entries of a batch by table. Of a repeated name, the last entry counts, as for all members.
+// An ARN must be the only entry of its table.
+template <class Entry>
+class ByTable {
+ public:
+  Entry& add(Reader& reader, std::string_view name_or_arn) {
+    const auto [at, added] = entries_.try_emplace(Reader::table_name_of(name_or_arn));
+    if (at->first != name_or_arn) given_by_arn_.insert(at->first);
+    if (!added && given_by_arn_.contains(at->first)) {
+      reader.fail(Code::kValidation, messages::kTableTwice);
+    }
+    return at->second = {};
   }
-  return &(at->second = {});
-}
+  std::map<std::string, Entry, std::less<>> take() && { return std::move(entries_); }
+
+ private:
+  std::map<std::string, Entry, std::less<>> entries_;
+  std::set<std::string> given_by_arn_;
+};
 
 constexpr Member<BatchGetItemRequest> kBatchGetItem[] = {
     {"RequestItems", set_keys_by_table<&BatchGetItemRequest::items>},
@@ -70,24 +84,24 @@ constexpr Member<BatchWriteItemRequest> kBatchWriteItem[] = {
 
 std::map<std::string, KeysAndAttributes, std::less<>> read_keys_by_table(Reader& reader,
                                                                          Json json) {
-  std::map<std::string, KeysAndAttributes, std::less<>> tables;
+  ByTable<KeysAndAttributes> tables;
   reader.entries(json, [&](std::string_view name, Json entry) {
     KeysDraft draft;
     reader.members(entry, kKeysAndAttributes, draft);
     if (!reader.failed()) translate_projection(reader, draft);
-    *add_table(reader, tables, name) = std::move(draft);
+    tables.add(reader, name) = std::move(draft);
   });
-  return tables;
+  return std::move(tables).take();
 }
 
 std::map<std::string, std::vector<WriteRequest>, std::less<>> read_requests_by_table(Reader& reader,
                                                                                      Json json) {
-  std::map<std::string, std::vector<WriteRequest>, std::less<>> tables;
+  ByTable<std::vector<WriteRequest>> tables;
   reader.entries(json, [&](std::string_view name, Json entry) {
-    std::vector<WriteRequest>* requests = add_table(reader, tables, name);
-    reader.elements(entry, [&](Json element) { requests->push_back(read_write(reader, element)); });
+    std::vector<WriteRequest>& requests = tables.add(reader, name);
+    reader.elements(entry, [&](Json element) { requests.push_back(read_write(reader, element)); });
   });
-  return tables;
+  return std::move(tables).take();
 }
 
 template <>

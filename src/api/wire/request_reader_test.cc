@@ -162,6 +162,31 @@ TEST(Reader, TakesTheNameFromAnArn) {
   EXPECT_TRUE(batch->items.contains("Music"));
 }
 
+TEST(Reader, RejectsATableGivenByNameAndByArn) {
+  const auto batches_with = [](const std::string& first, const std::string& second) {
+    const std::string keys = R"({"Keys":[{"a":{"S":"b"}}]})";
+    const std::string writes = R"([{"DeleteRequest":{"Key":{"a":{"S":"b"}}}}])";
+    const auto request = [&](const std::string& entry) {
+      return R"({"RequestItems":{")" + first + "\":" + entry + ",\"" + second + "\":" + entry +
+             "}}";
+    };
+    return std::pair(read_request<BatchGetItemRequest>(request(keys)),
+                     read_request<BatchWriteItemRequest>(request(writes)));
+  };
+  const std::string arn = "arn:aws:dynamodb:eu-west-1:1:table/Music";
+  const char* twice = "Table names contain duplicates";
+  for (const auto& [first, second] :
+       {std::pair<std::string, std::string>("Music", arn), {arn, "Music"}, {arn, arn}}) {
+    const auto [get, write] = batches_with(first, second);
+    EXPECT_THAT(get, FailsWith(Code::kValidation, twice)) << first;
+    EXPECT_THAT(write, FailsWith(Code::kValidation, twice)) << first;
+  }
+  const auto [get, write] = batches_with("Music", "Music");
+  EXPECT_THAT(get, IsOk());
+  ASSERT_THAT(write, IsOk());
+  EXPECT_EQ(write->items.at("Music").size(), 1U);
+}
+
 std::string nested_lists(int depth) {
   std::string value;
   for (int i = 0; i < depth; ++i) value += R"({"L":[)";
