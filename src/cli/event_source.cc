@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/event_source.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "base/files.h"
+#include "transfer/bucket.h"
 
 namespace stator::cli {
 namespace {
@@ -46,19 +46,8 @@ Result<uint64_t> read_checkpoint(const std::string& path) {
   return position;
 }
 
-Result<void> write_synced(const std::string& path, std::string_view text) {
-  const Descriptor file(open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0 || !write_all(file.get(), text) || fdatasync(file.get()) != 0) {
-    return io_failure("could not write", path);
-  }
-  return {};
-}
-
 Result<void> keep_checkpoint(const std::string& path, uint64_t position) {
-  const std::string fresh = path + ".new";
-  STATOR_RETURN_IF_ERROR(write_synced(fresh, std::to_string(position) + "\n"));
-  if (rename(fresh.c_str(), path.c_str()) != 0) return io_failure("could not replace", path);
-  return {};
+  return transfer::replace_file(std::filesystem::absolute(path), std::to_string(position) + "\n");
 }
 
 // ---- Lines
