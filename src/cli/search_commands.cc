@@ -62,6 +62,7 @@ int print_pages(const SearchFlags& flags, const std::vector<std::string>& first,
       examined += page->scanned_count;
       if (page->capacity) units += page->capacity->total.units;
       if (flags.count) printed += page->count;
+      if (flags.limit != 0) printed = std::min(printed, flags.limit);
       for (Item& item : page->items) {
         if (flags.limit != 0 && printed == flags.limit) break;
         output.add(std::move(item));

@@ -168,6 +168,9 @@ TEST_P(DataCommands, QueryAPartition) {
 
 TEST_P(DataCommands, ScanATable) {
   EXPECT_THAT(stator({"scan", "Orders", "--count"}), Prints("{\"count\":4,\"scanned_count\":4}\n"));
+  EXPECT_THAT(stator({"scan", "Orders", "--count", "--limit", "1", "--filter", "nr > :zero",
+                      "--value", ":zero=0"}),
+              Prints("{\"count\":1,\"scanned_count\":4}\n"));
   EXPECT_THAT(stator({"scan", "Orders", "--filter", "#u = :u", "--name", "#u=who", "--value",
                       ":u=bob", "--output", "json"}),
               Prints("[{\"city\":\"Bonn\",\"nr\":1,\"who\":\"bob\"}]\n"));
