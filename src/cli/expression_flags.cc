@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -38,10 +39,40 @@ bool begins_json(std::string_view text) {
          (!text.empty() && kFirst.find(text.front()) != kFirst.npos);
 }
 
+// Removes the digits at the beginning of the text. Returns their number.
+std::size_t take_digits(std::string_view& text) {
+  const std::size_t count = std::min(text.find_first_not_of("0123456789"), text.size());
+  text.remove_prefix(count);
+  return count;
+}
+
+bool is_json_number(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  const bool begins_with_zero = text.starts_with('0');
+  const std::size_t digits = take_digits(text);
+  if (digits == 0 || (begins_with_zero && digits > 1)) return false;
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    if (take_digits(text) == 0) return false;
+  }
+  if (text.starts_with('e') || text.starts_with('E')) {
+    text.remove_prefix(1);
+    if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+    if (take_digits(text) == 0) return false;
+  }
+  return text.empty();
+}
+
 Result<AttributeValue> value_of(const std::string& text) {
   if (!begins_json(text)) return AttributeValue(text);
   auto object = wire::item_from_plain_json("{\"v\":" + text + "}");
   if (object && object->size() == 1) return std::move(object->begin()->second);
+  if (is_json_number(text)) {
+    const auto number = Number::parse(text);
+    return fail(Code::kInvalidArgument, "cannot store number '" + text +
+                                            "': " + (number ? "not JSON" : number.error().message) +
+                                            "; to give a string, put it in double quotes");
+  }
   // A date, for instance, begins like a number.
   if (text.front() != '{' && text.front() != '[' && text.front() != '"') {
     return AttributeValue(text);

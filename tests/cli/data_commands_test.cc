@@ -160,6 +160,14 @@ TEST_P(DataCommands, QueryAPartition) {
   EXPECT_THAT(stator({"query", "Orders", "ann", "--count"}),
               Prints("{\"count\":3,\"scanned_count\":3}\n"));
   EXPECT_THAT(stator({"query", "Orders", "nobody"}), Prints(""));
+  expect_failure({"query", "Orders", "ann", "--filter", "price > :t", "--value", ":t=1e200"}, 2,
+                 "cannot store number '1e200': Number overflow.");
+  expect_failure(
+      {"query", "Orders", "ann", "--filter", "price > :t", "--value", ":t=" + std::string(39, '1')},
+      2, "more than 38 significant digits");
+  EXPECT_THAT(stator({"query", "Orders", "ann", "--filter", "city = :day", "--value",
+                      ":day=2024-05-01", "--count"}),
+              Prints("{\"count\":0,\"scanned_count\":3}\n"));
   expect_failure({"query", "Orders", "ann", "1", "2"}, 2, "give 1 to 2 values");
   expect_failure({"query", "Orders", "ann", "--index", "none"}, 2, "does not have an index 'none'");
   expect_failure({"query", "Orders", "ann", "1", "--from", "2"}, 2, "a range needs a sort key");
