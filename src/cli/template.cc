@@ -10,7 +10,9 @@
 namespace stator::cli {
 namespace {
 
-// Properties that are accepted but not applied.
+// Properties that are accepted but not applied: of a table, a secondary index and a stream.
+constexpr std::string_view kIgnoredOfIndex = "ContributorInsightsSpecification";
+constexpr std::string_view kIgnoredOfStream = "ResourcePolicy";
 constexpr std::array<std::string_view, 4> kIgnored = {
     "ContributorInsightsSpecification", "ImportSourceSpecification", "KinesisStreamSpecification",
     "ResourcePolicy"};
@@ -101,23 +103,25 @@ Result<Projection> read_projection(const TemplateValues& values, const Propertie
   return projection;
 }
 
-Result<std::optional<std::vector<IndexDefinition>>> read_indexes(const TemplateValues& values,
-                                                                 const Properties& table,
-                                                                 std::string_view property) {
+Result<std::optional<std::vector<IndexDefinition>>> read_indexes(
+    const TemplateValues& values, const Properties& table, std::string_view property,
+    std::vector<std::string>& ignored) {
   STATOR_ASSIGN_OR_RETURN(const std::vector<YamlNode> nodes, table.list(property));
   if (nodes.empty()) return std::optional<std::vector<IndexDefinition>>();
   std::vector<IndexDefinition> indexes;
   for (const YamlNode& node : nodes) {
-    STATOR_ASSIGN_OR_RETURN(const Properties given,
-                            Properties::of(values, node,
-                                           {"IndexName", "KeySchema", "Projection",
-                                            "ProvisionedThroughput", "OnDemandThroughput",
-                                            "WarmThroughput", "ContributorInsightsSpecification"}));
+    STATOR_ASSIGN_OR_RETURN(
+        const Properties given,
+        Properties::of(values, node,
+                       {"IndexName", "KeySchema", "Projection", "ProvisionedThroughput",
+                        "OnDemandThroughput", "WarmThroughput", kIgnoredOfIndex}));
     IndexDefinition index;
     STATOR_ASSIGN_OR_RETURN(index.name, given.required_text("IndexName"));
     STATOR_ASSIGN_OR_RETURN(index.key_schema, read_key_schema(values, given));
     STATOR_ASSIGN_OR_RETURN(index.projection, read_projection(values, given));
     STATOR_RETURN_IF_ERROR(read_capacity(values, given, index));
+    STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> insights, given.node(kIgnoredOfIndex));
+    if (insights) ignored.push_back("index " + index.name + ": " + std::string(kIgnoredOfIndex));
     indexes.push_back(std::move(index));
   }
   return std::optional(std::move(indexes));
@@ -191,11 +195,14 @@ Result<std::vector<Tag>> read_tags(const TemplateValues& values, const Propertie
 }
 
 Result<std::optional<StreamSpecification>> read_stream(const TemplateValues& values,
-                                                       const Properties& table) {
+                                                       const Properties& table,
+                                                       std::vector<std::string>& ignored) {
   STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node, table.node("StreamSpecification"));
   if (!node) return std::optional<StreamSpecification>();
   STATOR_ASSIGN_OR_RETURN(const Properties given,
-                          Properties::of(values, *node, {"StreamViewType", "ResourcePolicy"}));
+                          Properties::of(values, *node, {"StreamViewType", kIgnoredOfStream}));
+  STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> policy, given.node(kIgnoredOfStream));
+  if (policy) ignored.push_back("StreamSpecification: " + std::string(kIgnoredOfStream));
   STATOR_ASSIGN_OR_RETURN(
       const auto view,
       given.choice<StreamViewType>("StreamViewType",
@@ -253,13 +260,12 @@ Result<Recovery> read_recovery(const TemplateValues& values, const Properties& t
   return recovery;
 }
 
-Result<std::vector<std::string>> ignored_in(const Properties& properties) {
-  std::vector<std::string> ignored;
+Result<void> add_ignored(const Properties& properties, std::vector<std::string>& ignored) {
   for (const std::string_view name : kIgnored) {
     STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> node, properties.node(name));
     if (node) ignored.emplace_back(name);
   }
-  return ignored;
+  return {};
 }
 
 Result<TemplateTable> read_table(const TemplateValues& values, const std::string& resource,
@@ -294,9 +300,9 @@ Result<TemplateTable> read_table(const TemplateValues& values, const std::string
   STATOR_ASSIGN_OR_RETURN(request.attributes, read_attributes(values, given));
   STATOR_ASSIGN_OR_RETURN(request.key_schema, read_key_schema(values, given));
   STATOR_ASSIGN_OR_RETURN(request.global_indexes,
-                          read_indexes(values, given, "GlobalSecondaryIndexes"));
+                          read_indexes(values, given, "GlobalSecondaryIndexes", table.ignored));
   STATOR_ASSIGN_OR_RETURN(request.local_indexes,
-                          read_indexes(values, given, "LocalSecondaryIndexes"));
+                          read_indexes(values, given, "LocalSecondaryIndexes", table.ignored));
   STATOR_ASSIGN_OR_RETURN(request.vector_indexes, read_vector_indexes(values, given));
   STATOR_ASSIGN_OR_RETURN(
       request.billing_mode,
@@ -310,11 +316,11 @@ Result<TemplateTable> read_table(const TemplateValues& values, const std::string
                          {"STANDARD_INFREQUENT_ACCESS", TableClass::kStandardInfrequentAccess}}));
   STATOR_ASSIGN_OR_RETURN(request.deletion_protection, given.boolean("DeletionProtectionEnabled"));
   STATOR_ASSIGN_OR_RETURN(request.tags, read_tags(values, given));
-  STATOR_ASSIGN_OR_RETURN(request.stream, read_stream(values, given));
+  STATOR_ASSIGN_OR_RETURN(request.stream, read_stream(values, given, table.ignored));
   STATOR_ASSIGN_OR_RETURN(request.encryption, read_encryption(values, given));
   STATOR_ASSIGN_OR_RETURN(table.time_to_live, read_time_to_live(values, given));
   STATOR_ASSIGN_OR_RETURN(table.recovery, read_recovery(values, given));
-  STATOR_ASSIGN_OR_RETURN(table.ignored, ignored_in(given));
+  STATOR_RETURN_IF_ERROR(add_ignored(given, table.ignored));
   return table;
 }
 
@@ -355,6 +361,9 @@ Result<TemplateTable> read_simple_table(const TemplateValues& values, const std:
   for (std::size_t i = 0; tags && i < tags->map.size(); ++i) {
     const auto& [tag, value] = tags->map[i];
     STATOR_ASSIGN_OR_RETURN(const std::optional<YamlNode> resolved, values.resolve(value));
+    if (resolved && !resolved->is_scalar()) {
+      return template_error(value, "Tags: expected a string for '" + tag + "'");
+    }
     if (resolved) request.tags.push_back({.key = tag, .value = resolved->scalar});
   }
   STATOR_ASSIGN_OR_RETURN(request.encryption, read_encryption(values, given));

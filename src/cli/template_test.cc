@@ -105,6 +105,35 @@ TEST(Template, ReadsEveryPropertyOfATable) {
   EXPECT_EQ(table.ignored, std::vector<std::string>{"KinesisStreamSpecification"});
 }
 
+TEST(Template, ReportsTheIgnoredPropertiesOfIndexesAndStreams) {
+  const TemplateTable table = only_table(R"(
+Resources:
+  Orders:
+    Type: AWS::DynamoDB::Table
+    Properties:
+      AttributeDefinitions: [{AttributeName: id, AttributeType: S}]
+      KeySchema: [{AttributeName: id, KeyType: HASH}]
+      GlobalSecondaryIndexes:
+        - IndexName: ById
+          KeySchema: [{AttributeName: id, KeyType: HASH}]
+          Projection: {ProjectionType: ALL}
+          ContributorInsightsSpecification: {Enabled: true}
+      StreamSpecification: {StreamViewType: KEYS_ONLY, ResourcePolicy: {PolicyDocument: {}}}
+      ContributorInsightsSpecification: {Enabled: true}
+)");
+  EXPECT_EQ(table.ignored, (std::vector<std::string>{"index ById: ContributorInsightsSpecification",
+                                                     "StreamSpecification: ResourcePolicy",
+                                                     "ContributorInsightsSpecification"}));
+}
+
+TEST(Template, RejectsTagsOfSimpleTablesThatAreNotStrings) {
+  const std::string head =
+      "Resources:\n  T:\n    Type: AWS::Serverless::SimpleTable\n    Properties:\n";
+  expect_refusal(head + "      Tags: {team: [a]}\n",
+                 "T: line 5: Tags: expected a string for 'team'");
+  expect_refusal(head + "      Tags: {team: {a: b}}\n", "expected a string for 'team'");
+}
+
 TEST(Template, ReadsJsonToo) {
   const TemplateTable table = only_table(
       "{\n\t\"Resources\": {\"Locks\": {\"Type\": \"AWS::DynamoDB::Table\", \"Properties\": {\n"
