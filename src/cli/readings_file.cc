@@ -59,15 +59,19 @@ Failure ReadingsReader::bad_line(std::string_view why) const {
 
 // Returns false at the end. The last line can lack a line break.
 Result<bool> ReadingsReader::read_line(std::string& line) {
-  if (!std::getline(*input_, line)) {
-    if (input_->bad()) return unreadable(file_);
-    return false;
-  }
-  const bool broken = !input_->eof();
+  buffer_.resize(kLineBytesMax + 1);  // with a NUL
+  input_->getline(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+  if (input_->bad()) return unreadable(file_);
+  const auto count = static_cast<std::size_t>(input_->gcount());
+  if (count == 0) return false;
   ++position_.lines;
+  const bool broken = !input_->eof();
+  if (input_->fail()) {
+    return bad_line(fmt::format("the line is longer than {} KiB", kLineBytesMax >> 10));
+  }
+  line.assign(buffer_, 0, broken ? count - 1 : count);
   position_.bytes += static_cast<int64_t>(line.size()) + (broken ? 1 : 0);
   position_.hash = fnv_hash(broken ? "\n" : "", fnv_hash(line, position_.hash));
-  if (line.size() > kLineBytesMax) return bad_line("the line is too long");
   return true;
 }
 

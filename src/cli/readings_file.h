@@ -72,6 +72,7 @@ class ReadingsReader {
   std::istream* input_ = nullptr;
   Columns columns_;
   FilePosition position_;
+  std::string buffer_;  // for one line
 };
 
 }  // namespace stator::cli

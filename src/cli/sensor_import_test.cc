@@ -238,8 +238,17 @@ TEST_F(SensorImport, RejectsInvalidReadingsWithTheirLine) {
   refuses(header + "s0,yesterday,1,mm\n", "line 2: time: ");
   refuses(header + ",2024-01-01,1,mm\n", "id: must not be empty");
   refuses(header + "ghost,2024-01-01,1,mm\n", "no sensor ghost is registered");
-  refuses(header + std::string(70'000, 'x') + "\n", "line 2: the line is too long");
+  refuses(header + std::string(70'000, 'x') + "\n", "line 2: the line is longer than 64 KiB");
   EXPECT_EQ(readings(), 0);
+}
+
+TEST_F(SensorImport, AcceptsTheLongestLine) {
+  const std::string line = "s0,2024-01-01,1,mm,";
+  std::ofstream(options_.file.path) << "sensor,at,value,unit,note\n"
+                                    << line << std::string((64 << 10) - line.size(), 'x') << "\n"
+                                    << "s0,2024-01-02,2,mm," << std::string(60'000, 'y');
+  EXPECT_TRUE(import());
+  EXPECT_EQ(readings(), 2);
 }
 
 }  // namespace
