@@ -210,14 +210,15 @@ Result<void> fill(const BenchTable& table, const std::stop_token& stop) {
   Progress progress("fill", ProgressUnit::kItems, table.items);
   for (int64_t first = 0; first < table.items && !stop.stop_requested(); first += kBatchItems) {
     BatchWriteItemRequest batch;
-    for (int64_t i = first; i < std::min(first + kBatchItems, table.items); ++i) {
+    const int64_t end = std::min(first + kBatchItems, table.items);
+    for (int64_t i = first; i < end; ++i) {
       batch.items[table.name].push_back({.put = table.item(i, 0)});
     }
     while (!batch.items.empty() && !stop.stop_requested()) {
       STATOR_ASSIGN_OR_RETURN(auto written, table.client.batch_write_item(batch));
       batch.items = std::move(written.unprocessed);
     }
-    progress.advance_to(first);
+    progress.advance_to(end);
   }
   return {};
 }
