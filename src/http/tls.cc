@@ -9,22 +9,23 @@
 #include <array>
 #include <climits>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace stator::http {
 namespace {
 
-// The text of OpenSSL's last error. Clears the queue of errors.
+// The text of OpenSSL's oldest error, which is the cause of the others. Clears the queue of errors.
 std::string reason() {
-  const unsigned long error = ERR_peek_last_error();
+  const unsigned long error = ERR_peek_error();
   ERR_clear_error();
+  if (ERR_SYSTEM_ERROR(error)) return std::generic_category().message(ERR_GET_REASON(error));
   const char* text = error == 0 ? nullptr : ERR_reason_error_string(error);
   return text == nullptr ? "unknown reason" : text;
 }
 
 Failure unusable(const char* what, const std::filesystem::path& file) {
-  const Code code = ERR_GET_LIB(ERR_peek_error()) == ERR_LIB_SYS ? Code::kIo  //
-                                                                 : Code::kInvalidArgument;
+  const Code code = ERR_SYSTEM_ERROR(ERR_peek_error()) ? Code::kIo : Code::kInvalidArgument;
   return fail(code, std::string(what) + " '" + file.string() + "': " + reason());
 }
 

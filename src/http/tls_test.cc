@@ -143,9 +143,12 @@ TEST_F(TlsTest, NamesTheFileThatCannotBeUsed) {
   const auto text = directory_.path() / "text.pem";
   write(text, "no PEM");
   EXPECT_THAT(refusal({.certificate = missing, .key = files_.key}),
-              HasSubstr("certificate '" + missing.string() + "'"));
+              HasSubstr("certificate '" + missing.string() + "': No such file or directory"));
+  const auto unreadable = Tls::load({.certificate = missing, .key = files_.key});
+  ASSERT_FALSE(unreadable);
+  EXPECT_EQ(unreadable.error().code, Code::kIo);
   EXPECT_THAT(refusal({.certificate = text, .key = files_.key}),
-              HasSubstr("certificate '" + text.string() + "'"));
+              HasSubstr("certificate '" + text.string() + "': no start line"));
   EXPECT_THAT(refusal({.certificate = files_.certificate, .key = text}),
               HasSubstr("key '" + text.string() + "'"));
   EXPECT_THAT(refusal({.certificate = files_.certificate, .key = files_.key, .client_ca = text}),
