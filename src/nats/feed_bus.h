@@ -6,7 +6,9 @@
 // announce() waits up to `timeout` until the server has stored the announcement. While the server
 // is unavailable, announcements are skipped for some seconds at a time, so that publishing does not
 // wait for it.
-// Thread safety: any thread. Lifetime: announcements from take() must not outlive the bus.
+// Thread safety: any thread.
+// Lifetime: announcements from take() borrow nothing. After the bus is destroyed, their done() has
+// no effect.
 // Errors: those of JetStream.
 #pragma once
 

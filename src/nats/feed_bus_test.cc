@@ -7,6 +7,7 @@
 #include <chrono>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "support/nats_server.h"
 
@@ -88,6 +89,32 @@ TEST_F(NatsFeedBus, RedeliversUnacknowledgedAnnouncements) {
   ASSERT_EQ(again.size(), 1U);
   again[0].done();
   EXPECT_TRUE(comes_to([&] { return kept() == 0; }));
+}
+
+TEST_F(NatsFeedBus, AcknowledgesAMessageAfterItsSubscriptionEnded) {
+  const auto one = bus();
+  ASSERT_TRUE(one->announce({"ann"}, id));
+  auto stream = JetStream::connect({.url = server_->url()});
+  ASSERT_TRUE(stream);
+  std::vector<Message> messages;
+  {
+    auto subscription = stream->subscribe("FEED", "feed.posts", "feed-workers");
+    ASSERT_TRUE(subscription);
+    messages = subscription->fetch(1, 10s).value();
+  }
+  ASSERT_EQ(messages.size(), 1U);
+  messages[0].acknowledge();
+  EXPECT_TRUE(comes_to([&] { return kept() == 0; }));
+}
+
+TEST_F(NatsFeedBus, AnnouncementsCanOutliveTheBus) {
+  auto one = bus();
+  ASSERT_TRUE(one->announce({"ann"}, id));
+  const auto taken = one->take(10, 5s).value();
+  ASSERT_EQ(taken.size(), 1U);
+  one.reset();
+  taken[0].done();
+  EXPECT_EQ(kept(), 1U);
 }
 
 TEST_F(NatsFeedBus, DropsMalformedAnnouncements) {

@@ -15,8 +15,8 @@ struct Destroy {
 };
 using Connection = std::unique_ptr<natsConnection, Destroy<natsConnection, natsConnection_Destroy>>;
 using Context = std::unique_ptr<jsCtx, Destroy<jsCtx, jsCtx_Destroy>>;
-using RawSubscription =
-    std::unique_ptr<natsSubscription, Destroy<natsSubscription, natsSubscription_Destroy>>;
+// Shared with the messages, which use it without a reference of their own.
+using RawSubscription = std::shared_ptr<natsSubscription>;
 using RawMessage = std::unique_ptr<natsMsg, Destroy<natsMsg, natsMsg_Destroy>>;
 using ConnectionOptions = std::unique_ptr<natsOptions, Destroy<natsOptions, natsOptions_Destroy>>;
 
@@ -71,6 +71,7 @@ Result<void> add_stream(jsCtx* context, jsStreamConfig& config, const std::strin
 // ---- Message
 
 struct Message::Handle {
+  RawSubscription subscription;
   RawMessage message;
 };
 
@@ -110,8 +111,8 @@ Result<std::vector<Message>> Subscription::fetch(int most, std::chrono::millisec
       natsSubscription_Fetch(&list, handle_->subscription.get(), most, wait.count(), nullptr);
   std::vector<Message> messages;
   for (int i = 0; i < list.Count; ++i) {
-    messages.push_back(
-        Message(std::make_unique<Message::Handle>(Message::Handle{RawMessage(list.Msgs[i])})));
+    messages.push_back(Message(std::make_unique<Message::Handle>(
+        Message::Handle{handle_->subscription, RawMessage(list.Msgs[i])})));
     list.Msgs[i] = nullptr;
   }
   natsMsgList_Destroy(&list);
@@ -191,8 +192,8 @@ Result<Subscription> JetStream::subscribe(const std::string& stream, const std::
   natsSubscription* subscription = nullptr;
   const natsStatus status = js_PullSubscribe(&subscription, handle_->context.get(), subject.c_str(),
                                              durable.c_str(), nullptr, &options, nullptr);
-  auto handle =
-      std::make_unique<Subscription::Handle>(Subscription::Handle{RawSubscription(subscription)});
+  auto handle = std::make_unique<Subscription::Handle>(
+      Subscription::Handle{RawSubscription(subscription, natsSubscription_Destroy)});
   if (status != NATS_OK) {
     return failure(fmt::format("cannot subscribe to '{}' of the stream '{}'", subject, stream),
                    status);

@@ -4,9 +4,10 @@
 // Delivery is at least once: messages that are not acknowledged are redelivered to any member with
 // the same durable name. Messages with the same id within the stream's window of two minutes are
 // stored once. Broken connections are reestablished in the background.
-// Thread safety: any thread can use JetStream; a Subscription and its messages must be used from
+// Thread safety: any thread can use JetStream; a Subscription, and each message, must be used from
 // one thread at a time. nats.c starts some threads for each connection.
-// Lifetime: subscriptions borrow their JetStream; messages borrow nothing.
+// Lifetime: subscriptions borrow their JetStream; messages borrow nothing. After their JetStream is
+// destroyed, acknowledging them has no effect.
 // Errors: kInvalidArgument, kUnavailable (no server, no response in time), kNotFound (no such
 // stream).
 #pragma once
