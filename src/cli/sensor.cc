@@ -399,7 +399,7 @@ void add_sensor(CLI::App& app, Invocation& invocation) {
     leaf->add_option("id", flags->id, "The sensor")->required();
   };
   const auto add_page = [&](CLI::App* leaf) {
-    leaf->add_option("--limit", flags->limit, "Entries a page")->capture_default_str();
+    leaf->add_option("--limit", flags->limit, "Entries per page")->capture_default_str();
     leaf->add_option("--cursor", flags->cursor, "Where the last page ended");
   };
   const auto add_check = [&](CLI::App* leaf) {

@@ -32,7 +32,7 @@ Result<void> check_members(const Item& object, std::initializer_list<std::string
   return {};
 }
 
-// A text, or a list of texts. Booleans and numbers are values of conditions only.
+// A string, or a list of strings. Booleans and numbers are values of conditions only.
 Result<std::vector<std::string>> texts_of(std::string_view element, const AttributeValue& value,
                                           bool scalars = false) {
   std::vector<std::string> texts;
@@ -51,7 +51,7 @@ Result<std::vector<std::string>> texts_of(std::string_view element, const Attrib
   const auto* list = value.get_if<List>();
   const bool valid = list == nullptr ? add(value) : std::ranges::all_of(*list, add);
   if (!valid || texts.empty()) {
-    return refused(fmt::format("'{}' must be a text or a list of texts", element));
+    return refused(fmt::format("'{}' must be a string or a list of strings", element));
   }
   return texts;
 }

@@ -91,7 +91,7 @@ Result<Credentials> parse_credentials(std::string_view text) {
   STATOR_ASSIGN_OR_RETURN(const std::vector<ProfileSection> profiles, parse_profiles(text));
   Credentials all;
   for (const ProfileSection& profile : profiles) STATOR_RETURN_IF_ERROR(add_key(profile, all));
-  if (all.empty()) return fail(Code::kInvalidArgument, "it has no profile");
+  if (all.empty()) return fail(Code::kInvalidArgument, "no profile");
   return all;
 }
 

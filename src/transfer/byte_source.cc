@@ -118,7 +118,8 @@ class Gunzip final : public Unfolding {
   Result<std::size_t> unfold(const char*& next, std::size_t& left,
                              std::span<char> buffer) override {
     if (between_) {
-      if (inflateReset(&stream_) != Z_OK) return fail(Code::kCorruption, "it cannot be unfolded");
+      if (inflateReset(&stream_) != Z_OK)
+        return fail(Code::kCorruption, "could not decompress gzip data");
       between_ = false;
     }
     // zlib's interface has no const here; it does not write.

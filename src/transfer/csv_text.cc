@@ -28,7 +28,7 @@ Result<std::vector<std::string>> fields_of(std::string_view text, char delimiter
   for (const char c : text) {
     const Quoting before = std::exchange(quoting, behind(quoting, c, delimiter));
     if (quoting == Quoting::kFieldBegin) {
-      if (fields.size() == kColumnsMax) return fail(Code::kValidation, "A row has too many fields");
+      if (fields.size() == kColumnsMax) return fail(Code::kValidation, "row has too many fields");
       fields.emplace_back();
     } else if (before == Quoting::kQuoteInside && quoting == Quoting::kOutside) {
       return fail(Code::kValidation, "A quoted field continues after its closing quote");
@@ -53,7 +53,7 @@ bool CsvRows::goes_on(std::string_view line, bool went_on) const {
 Result<void> CsvRows::take_header(std::vector<std::string> fields) {
   const std::set<std::string_view> names(fields.begin(), fields.end());
   if (names.contains("") || names.size() < fields.size()) {
-    return fail(Code::kCorruption, "A header names each column, and none twice");
+    return fail(Code::kCorruption, "column names in the header must be unique and not empty");
   }
   options_.header = std::move(fields);
   has_header_ = true;
@@ -68,13 +68,13 @@ Result<AttributeValue> CsvRows::value_of(const std::string& column, std::string 
     return number;
   }
   auto bytes = wire::from_base64(text);
-  if (!bytes) return fail(Code::kValidation, "A binary key is not in base64");
+  if (!bytes) return fail(Code::kValidation, "binary key is not in base64");
   return Binary{std::move(*bytes)};
 }
 
 Result<Item> CsvRows::item_of(std::vector<std::string> fields) const {
   if (fields.size() != options_.header.size()) {
-    return fail(Code::kValidation, "A row has another number of fields than the header");
+    return fail(Code::kValidation, "row has another number of fields than the header");
   }
   Item item;
   for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -92,7 +92,7 @@ RecordParser::Outcome CsvRows::parse(std::string_view text, PutItemRequest& put,
   Result<std::vector<std::string>> fields =
       wire::is_utf8(text)
           ? fields_of(text, options_.delimiter)
-          : Result<std::vector<std::string>>(fail(Code::kValidation, "A row is not in UTF-8"));
+          : Result<std::vector<std::string>>(fail(Code::kValidation, "row is not in UTF-8"));
   if (!has_header_) {
     const auto taken = fields ? take_header(std::move(*fields)) : failure_of(std::move(fields));
     if (!taken) error = taken.error();

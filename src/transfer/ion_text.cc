@@ -58,7 +58,7 @@ class Ion {
   }
 
   Result<AttributeValue> value(int depth) {
-    if (depth == kDepthMax) return fail(Code::kCorruption, "it is nested too deeply");
+    if (depth == kDepthMax) return fail(Code::kCorruption, "item nested more than 32 levels deep");
     skip_blanks();
     if (at_ == text_.size()) return fail(Code::kCorruption, "a value is missing");
     const char c = text_[at_];
@@ -302,7 +302,7 @@ Result<PutItemRequest> put_in(Result<AttributeValue> read, Conditions conditions
 RecordParser::Outcome IonLines::parse(std::string_view text, PutItemRequest& put, Error& error,
                                       std::size_t& used) {
   if (!wire::is_utf8(text)) {
-    error = {.code = Code::kCorruption, .message = "it is not in UTF-8"};
+    error = {.code = Code::kCorruption, .message = "not in UTF-8"};
     return Outcome::kDamaged;
   }
   Ion ion(text);

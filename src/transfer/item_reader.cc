@@ -119,7 +119,9 @@ bool ItemReader::skip(uint64_t bytes) {
     bytes -= buffer_.size() - begin_;
     begin_ = line_end_ = next_line_ = buffer_.size();
     if (fill()) continue;
-    if (!failed_) error_ = {.code = Code::kCorruption, .message = "it is shorter than it was"};
+    if (!failed_)
+      error_ = {.code = Code::kCorruption,
+                .message = "input ends before the position to resume at"};
     return false;
   }
   begin_ += static_cast<std::size_t>(bytes);

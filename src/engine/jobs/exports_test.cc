@@ -188,7 +188,7 @@ TEST_F(ExportsTest, TheFirstErrorsOfAnImportAreReported) {
   ASSERT_EQ(reports_.size(), 100U);
   const std::string import = "import " + arn.substr(arn.rfind('/') + 1);
   EXPECT_THAT(reports_[0], HasSubstr(import + ": object 'rows.csv' at byte 9: "));
-  EXPECT_THAT(reports_[1], HasSubstr("at byte 13: A row has another number of fields"));
+  EXPECT_THAT(reports_[1], HasSubstr("at byte 13: row has another number of fields"));
   EXPECT_THAT(reports_[98], Not(HasSubstr("(what follows is counted only)")));
   EXPECT_THAT(reports_[99], HasSubstr("(what follows is counted only)"));
 }
