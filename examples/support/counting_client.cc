@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace stator::examples {
@@ -23,6 +25,20 @@ template <class Request>
 Request metered(Request request) {
   request.return_capacity = ReturnConsumedCapacity::kTotal;
   return request;
+}
+
+// DynamoDB requires that the statements of a request all read or all write.
+bool is_read(std::string_view first_statement) {
+  constexpr std::string_view kSelect = "select";
+  const std::size_t begin =
+      std::min(first_statement.find_first_not_of(" \t\r\n"), first_statement.size());
+  return std::ranges::equal(first_statement.substr(begin, kSelect.size()), kSelect, {},
+                            [](char c) { return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c; });
+}
+
+template <class Statement>
+bool is_read(const std::vector<Statement>& statements) {
+  return !statements.empty() && is_read(statements.front().statement);
 }
 
 }  // namespace
@@ -73,6 +89,12 @@ void CountingClient::count_write(const char* operation, const Result<T>& result)
   if (code != Code::kConditionalCheckFailed && code != Code::kTransactionCanceled) return;
   const std::scoped_lock lock(mutex_);
   ++cost_.refused;
+}
+
+template <class T>
+void CountingClient::count_statements(const char* operation, bool reads, const Result<T>& result) {
+  if (!reads) return count_write(operation, result);
+  count(operation, result ? units(result->capacity) : 0, 0);
 }
 
 Result<CreateTableResult> CountingClient::create_table(const CreateTableRequest& request) {
@@ -184,21 +206,21 @@ Result<TransactGetItemsResult> CountingClient::transact_get_items(
 Result<ExecuteStatementResult> CountingClient::execute_statement(
     const ExecuteStatementRequest& request) {
   auto result = inner_.execute_statement(metered(request));
-  count_write("ExecuteStatement", result);
+  count_statements("ExecuteStatement", is_read(request.statement), result);
   return result;
 }
 
 Result<BatchExecuteStatementResult> CountingClient::batch_execute_statement(
     const BatchExecuteStatementRequest& request) {
   auto result = inner_.batch_execute_statement(metered(request));
-  count_write("BatchExecuteStatement", result);
+  count_statements("BatchExecuteStatement", is_read(request.statements), result);
   return result;
 }
 
 Result<ExecuteTransactionResult> CountingClient::execute_transaction(
     const ExecuteTransactionRequest& request) {
   auto result = inner_.execute_transaction(metered(request));
-  count_write("ExecuteTransaction", result);
+  count_statements("ExecuteTransaction", is_read(request.statements), result);
   return result;
 }
 

@@ -72,6 +72,8 @@ class CountingClient final : public Client {
   void count(const char* operation, double read_units, double write_units);
   template <class T>
   void count_write(const char* operation, const Result<T>& result);
+  template <class T>
+  void count_statements(const char* operation, bool reads, const Result<T>& result);
 
   Client& inner_;
   mutable std::mutex mutex_;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/model/base64.h"
+#include "api/model/table_name.h"
 #include "engine/query/statement_actions.h"
 #include "expression/paths.h"
 
@@ -88,14 +89,6 @@ Need& Needs::on_table_arn(std::string_view action, std::string_view text) {
   resource.remove_prefix(kTable.size());
   const std::size_t slash = std::min(resource.find('/'), resource.size());
   return on_table(action, resource.substr(0, slash), resource.substr(slash));
-}
-
-// Parses like CatalogSnapshot::find().
-std::string_view table_name_in(std::string_view name_or_arn) {
-  constexpr std::string_view kBeforeName = ":table/";
-  const std::size_t at =
-      name_or_arn.starts_with("arn:") ? name_or_arn.find(kBeforeName) : name_or_arn.npos;
-  return at == name_or_arn.npos ? name_or_arn : name_or_arn.substr(at + kBeforeName.size());
 }
 
 void add_leading_key(Need& need, const AttributeValue& value) {

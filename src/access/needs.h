@@ -64,9 +64,6 @@ class Needs {
   std::deque<Need> all_;
 };
 
-// The name in a table's ARN, as the engine reads it; any other text is returned unchanged.
-std::string_view table_name_in(std::string_view name_or_arn);
-
 // ---- Values of condition keys
 
 // dynamodb:LeadingKeys: the value of a partition key as text.

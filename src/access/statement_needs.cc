@@ -5,6 +5,7 @@
 
 #include "access/gather.h"
 #include "api/model/enums.h"
+#include "api/model/table_name.h"
 #include "engine/query/statement_plan.h"
 #include "partiql/planner.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables and streams.
 #include "access/gather.h"
+#include "api/model/table_name.h"
 
 namespace stator::access {
 namespace {

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/wire/wire.h"
+#include "base/utf8.h"
 #include "cli/command.h"
 
 namespace stator::cli {
@@ -19,16 +20,12 @@ namespace {
 constexpr std::size_t kCellMax = 40;
 constexpr std::array kFormats = {"table", "lines", "json", "dynamodb", "csv"};
 
-bool starts_character(char c) {
-  return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-}
-
 // At most `most` characters, the last of which is "…" if any were left out.
 std::string cut(std::string text, std::size_t most) {
   if (width_of(text) <= most) return text;
   std::size_t end = 0;
   for (std::size_t kept = 0; end < text.size(); ++end) {
-    if (starts_character(text[end]) && kept++ == most - 1) break;
+    if (!is_utf8_continuation(text[end]) && kept++ == most - 1) break;
   }
   return text.substr(0, end) + "…";
 }
@@ -43,7 +40,7 @@ std::string csv_field(const std::string& text) {
 }  // namespace
 
 std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, starts_character));
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_utf8_continuation));
 }
 
 std::string value_text(const AttributeValue& value) {

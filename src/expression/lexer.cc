@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "expression/messages.h"
 
 namespace stator::expression {
@@ -16,10 +17,6 @@ bool is_space(char c) {
 }
 bool is_word(char c) {
   return is_ascii_alphanumeric(c) || c == '_';
-}
-
-bool is_continuation(char c) {  // of a UTF-8 character
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
 template <class Predicate>
@@ -64,7 +61,7 @@ Result<std::vector<Token>> tokenize(std::string_view text) {
     Token token = first_token(text.substr(at));
     if (token.kind == TokenKind::kEnd) {
       // The whole character: a part of one would make the message invalid UTF-8.
-      const std::size_t length = 1 + run_length(text.substr(at + 1, 3), is_continuation);
+      const std::size_t length = 1 + run_length(text.substr(at + 1, 3), is_utf8_continuation);
       token = {TokenKind::kSymbol, text.substr(at, length)};
       if (!stray) stray = tokens.size();
     }

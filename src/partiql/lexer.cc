@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "partiql/keywords.h"
 #include "partiql/messages.h"
 
@@ -22,9 +23,6 @@ bool starts_name(char c) {
 }
 bool in_name(char c) {
   return starts_name(c) || is_ascii_digit(c);
-}
-bool is_continuation(char c) {  // of a UTF-8 character
-  return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
 // Whether the exponent and the resulting scale are 32-bit integers, as DynamoDB requires.
@@ -69,7 +67,7 @@ class Lexer {
  private:
   static uint32_t characters(std::string_view text) {
     return static_cast<uint32_t>(
-        std::ranges::count_if(text, [](char c) { return !is_continuation(c); }));
+        std::ranges::count_if(text, [](char c) { return !is_utf8_continuation(c); }));
   }
 
   void advance(std::size_t length) {
@@ -77,7 +75,7 @@ class Lexer {
       if (c == '\n') {
         ++line_;
         column_ = 1;
-      } else if (!is_continuation(c)) {
+      } else if (!is_utf8_continuation(c)) {
         ++column_;
       }
     }

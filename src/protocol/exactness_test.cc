@@ -401,15 +401,6 @@ TEST_F(Exactness, OfSeveralIndexesTheFirstByNameIsNamed) {
   });
 }
 
-// A value in `wraps` nested maps.
-std::string wrapped(int wraps) {
-  std::string value;
-  for (int i = 0; i < wraps; ++i) value += R"({"M":{"n":)";
-  value += R"({"S":"leaf"})";
-  for (int i = 0; i < wraps; ++i) value += "}}";
-  return value;
-}
-
 TEST_F(Exactness, ValuesNestAtMost31LevelsEverywhere) {
   const auto requests = [](const std::string& value) {
     return std::vector<std::pair<std::string, std::string>>{
@@ -432,10 +423,10 @@ TEST_F(Exactness, ValuesNestAtMost31LevelsEverywhere) {
          R"({"Statement":"UPDATE Tab SET d=? WHERE p='a'","Parameters":[)" + value + "]}"},
     };
   };
-  for (const auto& [operation, request] : requests(wrapped(31))) {
+  for (const auto& [operation, request] : requests(deep(31))) {
     EXPECT_THAT(ask(operation, request), test::IsOk()) << operation;
   }
-  for (const auto& [operation, request] : requests(wrapped(32))) {
+  for (const auto& [operation, request] : requests(deep(32))) {
     EXPECT_THAT(ask(operation, request),
                 test::FailsWith(Code::kValidation,
                                 "Nesting Levels have exceeded supported limits: Attributes in the "

@@ -15,10 +15,11 @@ namespace {
 constexpr std::size_t kHostBytesMax = 255;
 
 // "name:port", "name", "[::1]:port": the name in lower case, without a final dot. Empty for any
-// other form.
+// other form, and for a name with a NUL, at which C functions would end it.
 std::string name_of(std::string_view host) {
   const std::size_t bracket = host.starts_with('[') ? host.find(']') : 0;
   if (host.size() > kHostBytesMax || bracket == host.npos) return {};
+  if (host.find('\0') != host.npos) return {};
   const std::size_t colon = host.find(':', bracket);
   if (colon != host.npos) {
     const std::string_view port = host.substr(colon + 1);

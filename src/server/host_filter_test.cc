@@ -51,6 +51,14 @@ TEST(HostFilter, RefusesPagesFromElsewhere) {
   }
 }
 
+TEST(HostFilter, RefusesNamesWithANul) {
+  const std::string nul("\0", 1);
+  for (const std::string& host : {"127.0.0.1" + nul, "127.0.0.1" + nul + ".example.com",
+                                  "example.com" + nul + ".localhost"}) {
+    EXPECT_THAT(check({{"Host", host}}), FailsWith(Code::kAccessDenied, "?"));
+  }
+}
+
 TEST(HostFilter, PassesNamesThatAreAllowed) {
   const std::vector<std::string> allowed = {"db", "Dev.Example.com"};
   EXPECT_THAT(check({{"Host", "db:8000"}}, allowed), IsOk());

@@ -5,11 +5,14 @@
 #include <bit>
 #include <functional>
 
+#include "api/model/table_name.h"
+
 namespace stator::server {
 namespace {
 
 std::string_view name_in(std::string_view table) {
-  return table.starts_with("arn:") ? table.substr(table.rfind('/') + 1) : table;
+  const std::string_view name = table_name_in(table);
+  return name.substr(0, name.find('/'));
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ TEST(TableLabels, NumberTheFirstNames) {
   EXPECT_EQ(labels.find("a"), TableLabels::kNone);
   EXPECT_EQ(labels.find_or_add("a"), 0U);
   EXPECT_EQ(labels.find_or_add("arn:aws:dynamodb:us-east-1:000000782867:table/b"), 1U);
+  EXPECT_EQ(labels.find_or_add("arn:aws:dynamodb:us-east-1:000000782867:table/b/stream/2024"), 1U);
   EXPECT_EQ(labels.find_or_add("c"), TableLabels::kNone);
   EXPECT_EQ(labels.find("a"), 0U);
   EXPECT_EQ(labels.find("b"), 1U);

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "api/model/table_name.h"
 #include "partiql/planner.h"
 #include "stator/client.h"
 #include "testmode/partitions.h"
@@ -15,11 +16,8 @@ namespace stator::testmode {
 
 // The name in a table's ARN, or the text itself.
 inline std::string table_name(std::string_view text) {
-  constexpr std::string_view kTable = ":table/";
-  const std::size_t at = text.starts_with("arn:") ? text.find(kTable) : text.npos;
-  if (at == text.npos) return std::string(text);
-  text.remove_prefix(at + kTable.size());
-  return std::string(text.substr(0, text.find('/')));
+  const std::string_view name = table_name_in(text);
+  return std::string(name.substr(0, name.find('/')));
 }
 
 struct Target {

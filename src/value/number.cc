@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "stator/value.h"
 
 namespace stator {
@@ -84,12 +85,7 @@ Failure underflow() {
 Failure not_a_number(std::string_view text) {
   std::string message = "The parameter cannot be converted to a numeric value";
   if (text.empty()) return fail(Code::kValidation, std::move(message));
-  if (text.size() > kEchoedBytesMax) {
-    std::size_t end = kEchoedBytesMax;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-    text = text.substr(0, end);
-  }
-  return fail(Code::kValidation, message.append(": ").append(text));
+  return fail(Code::kValidation, message.append(": ").append(utf8_prefix(text, kEchoedBytesMax)));
 }
 
 // Writes the decimal digits of `value` and returns their end. `out` must have space for 39 bytes.

@@ -289,6 +289,9 @@ TEST_P(AdministrationTest, AGlobalTableHasTheReplicaOfThisRegion) {
                            R"({"GlobalTableName": "Tab", "ReplicaUpdates":
                                [{"Create": {"RegionName": "us-east-1"}}]})"),
               FailsWith(Code::kReplicaAlreadyExists, ""));
+  EXPECT_THAT(
+      client_.call("UpdateGlobalTable", R"({"GlobalTableName": "Tab", "ReplicaUpdates": [{}]})"),
+      FailsWith(Code::kValidation, "Each replica update must have Create or Delete"));
   answer(
       "UpdateGlobalTable",
       R"({"GlobalTableName": "Tab", "ReplicaUpdates": [{"Delete": {"RegionName": "us-east-1"}}]})");

@@ -11,15 +11,6 @@ using ::testing::IsEmpty;
 
 class TableChanges : public ClientTest {
  protected:
-  template <class Condition>
-  static bool comes_true(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
   TableDescription described(const std::string& table) {
     auto result = client_.describe_table({.table = table});
     EXPECT_THAT(result, IsOk());

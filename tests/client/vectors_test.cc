@@ -78,15 +78,6 @@ class Vectors : public ClientTest {
         all, [&](const auto& description) { return description.definition.name == index; });
     return one == all.end() ? VectorIndexDescription() : *one;
   }
-  template <class Condition>
-  static bool comes_true(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
-  }
 };
 STATOR_IN_EACH_HOME(Vectors);
 

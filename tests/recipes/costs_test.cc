@@ -46,6 +46,28 @@ constexpr const char* kHeadWithArticle =
     "| operation | reference implementation | requests | write units | read units |\n"
     "| --- | --- | --- | --- | --- |\n";
 
+TEST(CountingClient, CountsStatementsThatReadAsReads) {
+  Bench bench("memory");
+  ASSERT_OK(bench.client.create_table({.table = "Things",
+                                       .attributes = {{"pk", ScalarType::kS}},
+                                       .key_schema = {{"pk", KeyType::kHash}},
+                                       .billing_mode = BillingMode::kPayPerRequest}));
+  const auto written = bench.cost_of([&] {
+    ASSERT_OK(
+        bench.client.execute_statement({.statement = "INSERT INTO Things VALUE {'pk': 'a'}"}));
+  });
+  EXPECT_EQ(written.write_units, 1);
+  EXPECT_EQ(written.read_units, 0);
+  const std::string select = "\n select * FROM Things WHERE pk = 'a'";
+  const auto read = bench.cost_of([&] {
+    ASSERT_OK(bench.client.execute_statement({.statement = select}));
+    ASSERT_OK(bench.client.batch_execute_statement({.statements = {{.statement = select}}}));
+    ASSERT_OK(bench.client.execute_transaction({.statements = {{.statement = select}}}));
+  });
+  EXPECT_EQ(read.write_units, 0);
+  EXPECT_EQ(read.read_units, 0.5 + 0.5 + 2);
+}
+
 class RecipeCosts : public testing::Test {
  protected:
   template <class F>

@@ -5,6 +5,7 @@
 
 #include "api/json/item_json.h"
 #include "api/json/json_reader.h"
+#include "api/model/table_name.h"
 #include "fmt/format.h"
 #include "fmt/ranges.h"
 
@@ -21,7 +22,7 @@ class DocumentReader {
       case Shape::Kind::kTable: {
         const std::string text = reader_.text(json);
         if (!reader_.failed()) reader_.constraints().table_name(text, reader_.path());
-        return Reader::table_name_of(text);
+        return std::string(table_name_in(text));
       }
       case Shape::Kind::kBoolean:
         return reader_.boolean(json);

@@ -2,6 +2,7 @@
 #include "api/json/json_reader.h"
 
 #include "api/model/messages.h"
+#include "api/model/table_name.h"
 #include "api/model/utf8.h"
 
 #include <algorithm>
@@ -226,15 +227,6 @@ int64_t Reader::time_ms(Json json) {
   return std::llround(std::clamp(real(json), -kSecondsMax, kSecondsMax) * 1000);
 }
 
-std::string Reader::table_name_of(std::string_view name_or_arn) {
-  constexpr std::string_view kTable = ":table/";
-  if (name_or_arn.starts_with("arn:")) {
-    const std::size_t at = name_or_arn.find(kTable);
-    if (at != std::string_view::npos) name_or_arn.remove_prefix(at + kTable.size());
-  }
-  return std::string(name_or_arn);
-}
-
 std::string Reader::table_name(Json json) {
   std::string name = text(json);
   if (name.empty() && !failed()) {
@@ -244,7 +236,7 @@ std::string Reader::table_name(Json json) {
                                                                       "TableName", constraint);
     constraints_.violated(name, path_to(member_), constraint, current);
   }
-  return table_name_of(name);
+  return std::string(table_name_in(name));
 }
 
 std::string Reader::path_to(std::string_view member) const {

@@ -95,7 +95,6 @@ class Reader {
   int64_t time_ms(Json json);
   // A table's name, also if the JSON contains its ARN.
   std::string table_name(Json json);
-  static std::string table_name_of(std::string_view name_or_arn);
 
   // `current` is the message of DynamoDB's current layer, if it differs.
   template <class E>

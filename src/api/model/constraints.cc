@@ -7,7 +7,9 @@
 
 #include "api/model/layer.h"
 #include "api/model/messages.h"
+#include "api/model/table_name.h"
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "fmt/format.h"
 
 namespace stator {
@@ -17,25 +19,9 @@ constexpr std::size_t kNameCharactersMax = 255;
 constexpr std::size_t kReportedMax = 10;      // violations in one message
 constexpr std::size_t kValueBytesMax = 1024;  // of a value quoted in a message
 
-// The value; a long one is truncated at a character boundary.
-std::string_view shortened(std::string_view value) {
-  if (value.size() <= kValueBytesMax) return value;
-  std::size_t end = kValueBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xC0) == 0x80) --end;
-  return value.substr(0, end);
-}
-
-std::string_view name_in_arn(std::string_view value) {
-  constexpr std::string_view kTable = ":table/";
-  const std::size_t table = value.starts_with("arn:") ? value.find(kTable) : std::string_view::npos;
-  if (table != std::string_view::npos) value.remove_prefix(table + kTable.size());
-  return value;
-}
-
 // The model counts characters, which are Unicode's code points.
 std::size_t character_count(std::string_view text) {
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; };
-  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, continues));
+  return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_utf8_continuation));
 }
 
 bool is_name_character(char c) {
@@ -53,7 +39,8 @@ void Constraints::add(std::string_view path, std::string text, std::string_view 
 
 void Constraints::violated(std::string_view value, std::string_view path,
                            std::string_view constraint, std::string_view current) {
-  add(path, fmt::format(messages::kViolation, shortened(value), path, constraint), current);
+  add(path, fmt::format(messages::kViolation, utf8_prefix(value, kValueBytesMax), path, constraint),
+      current);
 }
 
 void Constraints::violated_unquoted(std::string_view path, std::string_view constraint) {
@@ -101,7 +88,7 @@ void Constraints::resource_name(std::string_view value, std::string_view path, s
 }
 
 void Constraints::table_name(std::string_view value, std::string_view path) {
-  resource_name(name_in_arn(value), path, 1);
+  resource_name(table_name_in(value), path, 1);
 }
 
 void Constraints::item_operation_table(std::string_view value) {
@@ -110,7 +97,7 @@ void Constraints::item_operation_table(std::string_view value) {
 }
 
 void Constraints::table_operation_table(std::string_view value) {
-  if (!value.empty()) return resource_name(name_in_arn(value), "tableName");
+  if (!value.empty()) return resource_name(table_name_in(value), "tableName");
   table_required_ = own_table_.empty();
 }
 

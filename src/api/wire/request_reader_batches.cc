@@ -4,6 +4,7 @@
 #include <string>
 
 #include "api/model/messages.h"
+#include "api/model/table_name.h"
 #include "api/wire/batch_shapes.h"
 #include "api/wire/legacy.h"
 #include "api/wire/request_reader.h"
@@ -54,7 +55,7 @@ template <class Entry>
 class ByTable {
  public:
   Entry& add(Reader& reader, std::string_view name_or_arn) {
-    const auto [at, added] = entries_.try_emplace(Reader::table_name_of(name_or_arn));
+    const auto [at, added] = entries_.try_emplace(std::string(table_name_in(name_or_arn)));
     if (at->first != name_or_arn) given_by_arn_.insert(at->first);
     if (!added && given_by_arn_.contains(at->first)) {
       reader.fail(Code::kValidation, messages::kTableTwice);

@@ -103,6 +103,9 @@ Result<Item> update_global_table(JobEngine& engine, const Item& request) {
     if (!create.empty()) {
       return fail(Code::kTableNotFound, messages::no_table_in_region(name, created));
     }
+    if (!as_map(update).contains("Delete")) {
+      return fail(Code::kValidation, messages::kNoReplicaUpdate);
+    }
     const std::string removed = text_of(map_of(as_map(update), "Delete"), "RegionName");
     if (removed != engine.options.region) {
       return fail(Code::kReplicaNotFound, messages::replica_not_found(name, removed));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/model/table_name.h"
 #include "base/random.h"
 #include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_codec.h"
@@ -40,12 +41,7 @@ Result<TableDefinition> definition_in(const std::optional<std::string>& row) {
 }  // namespace
 
 const TablePtr* CatalogSnapshot::find(std::string_view name) const {
-  if (name.starts_with("arn:")) {
-    const std::size_t resource = name.find(":table/");
-    if (resource == std::string_view::npos) return nullptr;
-    name.remove_prefix(resource + std::string_view(":table/").size());
-  }
-  const auto found = tables.find(name);
+  const auto found = tables.find(table_name_in(name));
   return found == tables.end() ? nullptr : &found->second;
 }
 

@@ -216,6 +216,8 @@ inline std::string key_not_found(std::string_view key) {
 // ---- Global tables
 inline constexpr const char* kNoReplicas =
     "One or more parameter values were invalid: ReplicationGroup must have at least one replica";
+inline constexpr const char* kNoReplicaUpdate =
+    "One or more parameter values were invalid: Each replica update must have Create or Delete";
 inline std::string global_table_not_found(std::string_view table) {
   return "Global table not found: Global Table with name: '" + std::string(table) +
          "' does not exist.";

@@ -109,8 +109,7 @@ Result<Delivery::Outcome> Delivery::deliver(Job job) {
 // A failed post does not delay the others. After several retryable failures in a row, the service
 // is probably unavailable, and the error is returned.
 Result<Delivery::Outcome> Delivery::put_off(const Item& key, const UserId& author, Error error) {
-  const bool passing = trouble_of(error) != Trouble::kNone;
-  passing_in_a_row_ = passing ? passing_in_a_row_ + 1 : 0;
+  passing_in_a_row_ = error.retryable() ? passing_in_a_row_ + 1 : 0;
   if (first_failure_) first_failure_ = Failure(error);
   if (!put_off_.add(key, author, error) && options_.outbox == Outbox::kStream) {
     return fail(Code::kUnavailable, "too many posts are put off already: " + error.message);

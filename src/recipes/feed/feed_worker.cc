@@ -18,10 +18,6 @@ namespace {
 constexpr std::chrono::seconds kLongestWait{10};
 constexpr int kAnnouncements = 16;
 
-bool is_passing(const Error& error) {
-  return trouble_of(error) != Trouble::kNone;
-}
-
 // Finds and delivers pending posts, in the stream or in the outbox index, as the options say.
 class Waiting {
  public:
@@ -69,7 +65,7 @@ class Worker {
       Result<void> step = look ? look_into_outbox() : wait_for_announcements();
       if (step) {
         failures_ = 0;
-      } else if (is_passing(step.error())) {
+      } else if (step.error().retryable()) {
         rest(jittered(idle_, kLongestWait, failures_++));
       } else if (step.error().code != Code::kCancelled) {
         return failure_of(std::move(step));
