@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "http/server_test.h"
+#include "support/comes_true.h"
 
 namespace stator::http {
 namespace {
@@ -33,15 +34,9 @@ class BulkRequests : public HttpServer {
 
   static Response later() { return {.status = 503, .body = "later"}; }
 
-  // Returns false after 30 s.
   template <class Condition>
   static bool wait_until(Condition condition) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > limit) return false;
-      std::this_thread::yield();
-    }
-    return true;
+    return test::comes_true(condition, std::chrono::seconds(30));
   }
 };
 

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "support/comes_true.h"
 #include "support/homes.h"
 #include "support/matchers.h"
 
@@ -54,16 +55,6 @@ class ClientTest : public ::testing::TestWithParam<std::string> {
       items.insert(items.end(), page.items.begin(), page.items.end());
     }
     return items;
-  }
-  // Waits up to two minutes for `condition`.
-  template <class Condition>
-  static bool comes_true(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
   }
 
   Home home_ = open_home(GetParam());

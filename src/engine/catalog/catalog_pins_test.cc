@@ -9,11 +9,13 @@
 
 #include "engine/catalog/records.h"
 #include "engine/testing/shared_catalog.h"
+#include "support/comes_true.h"
 #include "support/forwarding_store.h"
 
 namespace stator {
 namespace {
 
+using test::comes_true;
 using test::FailsWith;
 using test::hash_table;
 using test::IsOk;
@@ -117,14 +119,6 @@ class CatalogPins : public ::testing::Test {
   }
   bool has_row(const std::string& key) {
     return must(read_value(reader_.store(), key, [](std::string_view) {}));
-  }
-  bool comes_true(const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
   }
 
   Item job(uint64_t commit_version) {

@@ -14,6 +14,7 @@
 #include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/verify/verify.h"
+#include "support/comes_true.h"
 #include "support/forwarding_store.h"
 #include "support/from_environment.h"
 #include "support/gated_store.h"
@@ -23,6 +24,7 @@
 namespace stator {
 namespace {
 
+using test::comes_true;
 using test::FailsWith;
 using test::IsOk;
 using test::must;
@@ -306,11 +308,6 @@ TEST(LeasesOfAnEngine, AreKeptWhileATrimTakesLong) {
       {.clock = &clock,
        .sweep_interval = {},
        .maintenance_interval = std::chrono::milliseconds(1)}));
-  const auto comes_true = [](const std::function<bool()>& condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (!condition() && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    return condition();
-  };
   const std::string record = record_key(RecordKind::kExport, "1");
   const auto lease = engine->parts().leases.begin(record_work(record));
   ASSERT_THAT(Records(engine->store()).put(record, Item{{"Status", "IN_PROGRESS"}}), IsOk());

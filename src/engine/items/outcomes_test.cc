@@ -13,6 +13,7 @@
 namespace stator {
 namespace {
 
+using test::comes_true;
 using test::FailsWith;
 using test::hash_table;
 using test::IsOk;

@@ -19,6 +19,7 @@
 #include "engine/engine.h"
 #include "engine/testing/engine_pair.h"
 #include "storage/stores.h"
+#include "support/comes_true.h"
 #include "support/matchers.h"
 #include "support/temp_dir.h"
 
@@ -151,18 +152,6 @@ class EngineTest : public ::testing::Test {
   }
   Result<PageResponse> read(const ScanRequest& request) {
     return call_and_wait(*engine_, &Engine::scan, request);
-  }
-
-  // Waits until a condition that depends on another thread is true. Returns false after two
-  // minutes.
-  template <class Condition>
-  static bool comes_true(Condition condition) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > deadline) return false;
-      std::this_thread::yield();
-    }
-    return true;
   }
 
   void wait_for_table(const std::string& table) {
