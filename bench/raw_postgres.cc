@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/big_endian.h"
+
 namespace stator::bench {
 namespace {
 
@@ -147,8 +149,8 @@ bool RawPostgres::put_four(uint64_t first, uint64_t count, const std::string& va
 
 bool RawPostgres::read_page(uint64_t partition, uint64_t page) {
   const std::string of = partition_of('p', partition);
-  std::string limit(8, '\0');
-  for (std::size_t i = 0; i < 8; ++i) limit[7 - i] = static_cast<char>(page >> (8 * i));
+  std::string limit;
+  append_big_endian(limit, page);
   const auto found = run(connection_.get(), "page", std::array<std::string_view, 3>{of, "", limit});
   return PQresultStatus(found.get()) == PGRES_TUPLES_OK &&
          PQntuples(found.get()) == static_cast<int>(page);
