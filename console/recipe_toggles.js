@@ -65,7 +65,7 @@ export function scaleOf(events) {
 const stateText = (state) => (state.BOOL === undefined ? shortText(state, 200) : state.BOOL ? 'on' : 'off');
 
 // The keys of a toggle's log items in the order of their arrival, from the stream of the last day.
-// Null if there is no such stream, or if it has more records than this page reads.
+// Returns null if the stream does not exist or has more records than this page reads.
 async function arrivalsOf(table, {pk, sk}, partition) {
   if (!table.StreamSpecification?.StreamEnabled) return null;
   const StreamArn = table.LatestStreamArn;

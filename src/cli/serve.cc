@@ -71,7 +71,7 @@ void raise_descriptor_limit() {
   setrlimit(RLIMIT_NOFILE, &descriptors);
 }
 
-// SIGHUP reloads files. If there are none, it keeps its default action and ends the process.
+// SIGHUP reloads files. Without files to reload, it keeps its default action, to end the process.
 sigset_t awaited_signals(bool reloads) {
   sigset_t signals;
   sigemptyset(&signals);

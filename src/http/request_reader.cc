@@ -26,7 +26,7 @@ constexpr std::size_t kScreenedBytesMin = 64 << 10;  // missing bytes of a body
 constexpr std::size_t kReceiveBytesMin = 1024;       // free space worth a receive
 constexpr std::size_t kChunkHeadBytesMax = 8 << 10;
 // "0\r\n\r\n", the shortest end of a chunked body. Beast parses the last chunk as a whole, and
-// asserts that at least this much of it is there.
+// asserts that at least this many of its bytes were received.
 constexpr std::size_t kLastChunkBytesMin = 5;
 
 struct Slice {

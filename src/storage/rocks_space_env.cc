@@ -80,7 +80,7 @@ class SpaceFile final : public rocksdb::FSWritableFileOwnerWrapper {
 };
 
 // RocksDB's diagnostic log, `LOG`. An error in writing it would abort the process (an assertion in
-// Debian's build). So entries are omitted if there is no free space.
+// Debian's build), so this file omits entries while the disk is full.
 class NotesFile final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
   explicit NotesFile(std::unique_ptr<rocksdb::FSWritableFile> file)

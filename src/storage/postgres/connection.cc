@@ -35,8 +35,8 @@ bool is_conflict(const SqlError& error) {
   return error.state == "40001" || error.state == "40P01" || error.state == "55P03";
 }
 
-// Reports whether the server is shutting down or is no longer the primary. Another connection can
-// reach the new primary.
+// Reports whether the server is shutting down or is no longer the primary. A new connection can
+// then lead to the new primary.
 bool ends_connection(const SqlError& error) {
   return error.state.starts_with("08") || error.state.starts_with("57P") ||
          error.state == kReadOnlyState;
