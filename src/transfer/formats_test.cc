@@ -49,6 +49,7 @@ std::string folded(const std::string& text, Compression compression) {
 struct Read {
   std::vector<Item> items;
   std::vector<std::string> errors;
+  uint64_t start = 0;
   std::vector<uint64_t> positions;
 };
 
@@ -57,6 +58,7 @@ Read read(const std::string& bytes, DataFormat format, Compression compression =
   Read read;
   auto reader = read_items(bytes_of(bytes), format, compression, csv, position);
   EXPECT_THAT(reader, IsOk());
+  read.start = (*reader)->position();
   while (true) {
     switch ((*reader)->next()) {
       case Found::kEnd:
@@ -119,6 +121,7 @@ TEST_P(Formats, ReadingResumesAtTheEndOfAnotherReader) {
     const Read rest = read(bytes, format, compression, {}, all.positions[i]);
     EXPECT_EQ(rest.items.size(), 19 - i);
     EXPECT_TRUE(rest.errors.empty());
+    EXPECT_EQ(rest.start, all.positions[i]);
   }
   EXPECT_THAT(read(bytes, format, compression, {}, text.size() + 1).errors,
               ::testing::ElementsAre("!input ends before the position to resume at"));

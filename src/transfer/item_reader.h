@@ -8,6 +8,7 @@
 // Bounds: lines of kRecordBytesMax, the nesting limit of items.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -58,8 +59,8 @@ class ItemReader {
   Item& item() { return put_.item; }             // of kItem
   PutItemRequest& put() { return put_; }         // of kItem: the item and its condition, no table
   const Error& error() const { return error_; }  // of kNoItem and kDamaged
-  // Uncompressed bytes of the file up to the end of the last record.
-  uint64_t position() const { return position_; }
+  // Uncompressed bytes of the file up to the end of the last record, or to where reading starts.
+  uint64_t position() const { return std::max(position_, start_); }
 
  private:
   Found damaged();
