@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "support/stream_consumer.h"
+
 namespace stator::test {
 namespace {
 
@@ -72,6 +74,22 @@ void expect_index_of(Client& client, const std::string& table) {
   NamedItems items = scan_all(client, table);
   std::erase_if(items, [](const auto& entry) { return !entry.second.contains("shelf"); });
   EXPECT_EQ(scan_all(client, table, kShelfIndex), items) << "the index of " << table;
+}
+
+void expect_stream_of(Client& client, const std::string& table) {
+  StreamReplay replay;
+  StreamConsumer consumer;
+  const auto described = client.describe_table({.table = table});
+  ASSERT_TRUE(described) << described.error().message;
+  for (const StreamRecord& record :
+       consumer.read(client, described->table.latest_stream_arn.value_or("none"))) {
+    replay.apply(record);
+  }
+  NamedItems items;
+  for (const auto& [keys, item] : replay.items()) {
+    items.emplace(*item.at("pk").get_if<std::string>(), item);
+  }
+  EXPECT_EQ(items, scan_all(client, table)) << "the stream of " << table;
 }
 
 }  // namespace stator::test

@@ -36,6 +36,8 @@ NamedItems without_expired(NamedItems items);
 NamedItems scan_all(Client& client, const std::string& table,
                     const std::optional<std::string>& index = {});
 void expect_index_of(Client& client, const std::string& table);
+// Expects the changes in the table's stream to produce its items.
+void expect_stream_of(Client& client, const std::string& table);
 
 template <class Condition>
 void wait_until(const std::string& what, Condition condition) {

@@ -9,8 +9,9 @@
 
 #include "api/admin/document.h"
 #include "api/wire/wire.h"
+#include "engine/errors/messages.h"
 #include "support/transfer_jobs.h"
-#include "transfer/export_files.h"
+#include "transfer/bulk_report.h"
 
 namespace stator::test {
 namespace {
@@ -19,9 +20,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kBucket = "crashed";
 constexpr const char* kImported = "Imported";
+constexpr const char* kPutInto = "PutInto";
 constexpr int64_t kIncrementLeastMs = 15L * 60 * 1000;
 constexpr int kFiles = 3;
-constexpr int kFlaws = 5;  // per file
+constexpr int kFlaws = 5;          // per file
+constexpr int64_t kRepeated = 20;  // every 20th put of a flawed file is repeated
 
 transfer::Bucket make_bucket(const fs::path& buckets) {
   fs::create_directories(buckets / kBucket);
@@ -87,6 +90,26 @@ std::string without_time(std::string line, const Moment& from, const Moment& to)
   return line.replace(begin, end - begin, "0");
 }
 
+// The parameters of a table with an index. `more`: further members.
+std::string table_json(const std::string& name, const std::string& more = {}) {
+  return R"({"TableName": ")" + name + R"(", "BillingMode": "PAY_PER_REQUEST",
+      "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "shelf", "AttributeType": "N"},
+        {"AttributeName": "number", "AttributeType": "N"}],
+      "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+      "GlobalSecondaryIndexes": [{"IndexName": "ByShelf",
+        "KeySchema": [{"AttributeName": "shelf", "KeyType": "HASH"},
+          {"AttributeName": "number", "KeyType": "RANGE"}],
+        "Projection": {"ProjectionType": "ALL"}}])" +
+         more + "}";
+}
+
+// The line of a put that fails if its item exists.
+std::string line_if_new(const Item& item) {
+  return R"({"Item":)" + wire::item_to_json(item) +
+         R"-(,"ConditionExpression":"attribute_not_exists(pk)"})-" + "\n";
+}
+
 }  // namespace
 
 std::string seconds_of(const Moment& moment) {
@@ -118,23 +141,53 @@ Transfers::Transfers(fs::path buckets, std::string table, uint64_t seed)
     static_cast<void>(flawed->add("garbage\n"));
     static_cast<void>(flawed->add(R"({"Item":{"pk":{"S":"lost"}}})"));
     EXPECT_TRUE(sound->finish() && flawed->finish());
+    write_puts(file);
   }
+}
+
+// The condition of every put is true only once. The flawed file also has repeated and invalid puts.
+void Transfers::write_puts(int file) {
+  const std::string name = std::to_string(file) + ".json.gz";
+  const std::string key = "puts/flawed/" + name;
+  auto sound = transfer::DataFileWriter::create(bucket_, "puts/sound/" + name).value();
+  auto flawed = transfer::DataFileWriter::create(bucket_, key).value();
+  const auto add_failing = [&](const std::string& line, transfer::FailedPut put) {
+    put.object = key;
+    put.position = static_cast<uint64_t>(flawed->line_bytes());
+    failed_puts_.insert(transfer::line_of(put));
+    static_cast<void>(flawed->add(line));
+  };
+  for (int64_t number = 1 + file; number <= kNumberedItems; number += kFiles) {
+    const Item item = item_of(number);
+    const std::string line = line_if_new(item);
+    static_cast<void>(sound->add(line));
+    static_cast<void>(flawed->add(line));
+    if (number % kRepeated == 0) add_failing(line, {.item = item, .existing = item});
+    if (number / kFiles % (kNumberedItems / kFiles / kFlaws) == 0) {
+      const Item flaw{{"flaw", "no key"}};
+      add_failing(
+          line_if_new(flaw),
+          {.code = "ValidationException", .message = messages::missing_key("pk"), .item = flaw});
+    }
+  }
+  add_failing("garbage\n", {.code = "ValidationException", .message = "not a JSON object"});
+  static_cast<void>(flawed->add(line_if_new({{"pk", "lost"}})));
+  EXPECT_TRUE(sound->finish() && flawed->finish());
 }
 
 // ---- Jobs in progress
 
-Result<void> Transfers::begin(Client& client, const std::string& operation,
+Result<void> Transfers::begin(Client& client, const std::string& kind, const std::string& operation,
                               const std::string& request) {
   const auto answer = client.call(operation, request);
   if (!answer) return Failure(answer.error());
-  const std::string kind = operation == "ImportTable" ? "Import" : "Export";
   begun_.push_back(text_of(described_job(kind, answer), kind + "Arn"));
   return {};
 }
 
 Result<void> Transfers::start_export(Client& client, const Moment& moment) {
   exported_ = moment;
-  return begin(client, "ExportTableToPointInTime",
+  return begin(client, "Export", "ExportTableToPointInTime",
                R"({"TableArn": "arn:aws:dynamodb:us-east-1:000000782867:table/)" + table_ +
                    R"(", "S3Bucket": "crashed", "S3Prefix": "full", "ExportTime": )" +
                    seconds_of(moment) + "}");
@@ -149,7 +202,7 @@ Result<void> Transfers::start_increment(Client& client, const Moment& moment) {
   moments_.erase(moments_.begin(), late - 1);
   exported_ = moment;
   exported_from_ = moments_.front();
-  return begin(client, "ExportTableToPointInTime",
+  return begin(client, "Export", "ExportTableToPointInTime",
                R"({"TableArn": "arn:aws:dynamodb:us-east-1:000000782867:table/)" + table_ +
                    R"(", "S3Bucket": "crashed", "S3Prefix": "part", "ExportType":
                    "INCREMENTAL_EXPORT", "IncrementalExportSpecification": {"ExportFromTime": )" +
@@ -159,19 +212,27 @@ Result<void> Transfers::start_increment(Client& client, const Moment& moment) {
 
 Result<void> Transfers::start_import(Client& client) {
   flawed_ = random_() % 2 == 0;
-  return begin(client, "ImportTable",
+  return begin(client, "Import", "ImportTable",
                std::string(R"({"S3BucketSource": {"S3Bucket": "crashed", "S3KeyPrefix": "files/)") +
                    (flawed_ ? "flawed/" : "sound/") +
                    R"("}, "InputFormat": "DYNAMODB_JSON", "InputCompressionType": "GZIP",
-    "TableCreationParameters": {"TableName": "Imported", "BillingMode": "PAY_PER_REQUEST",
-      "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"},
-        {"AttributeName": "shelf", "AttributeType": "N"},
-        {"AttributeName": "number", "AttributeType": "N"}],
-      "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-      "GlobalSecondaryIndexes": [{"IndexName": "ByShelf",
-        "KeySchema": [{"AttributeName": "shelf", "KeyType": "HASH"},
-          {"AttributeName": "number", "KeyType": "RANGE"}],
-        "Projection": {"ProjectionType": "ALL"}}]}})");
+    "TableCreationParameters": )" +
+                   table_json(kImported) + "}");
+}
+
+Result<void> Transfers::create_table(Client& client) {
+  return outcome(client.call("CreateTable", table_json(kPutInto, R"(, "StreamSpecification": {
+      "StreamEnabled": true, "StreamViewType": "NEW_AND_OLD_IMAGES"})")));
+}
+
+Result<void> Transfers::start_puts(Client& client) {
+  flawed_puts_ = random_() % 2 == 0;
+  return begin(client, "BulkOperation", "StartBulkPutItems",
+               R"({"TableName": "PutInto", "InputS3Configuration": {"S3Bucket": "crashed",
+      "InputFormat": "DYNAMODB_JSON", "InputCompressionType": "GZIP", "S3KeyPrefix": "puts/)" +
+                   std::string(flawed_puts_ ? "flawed/" : "sound/") +
+                   R"("}, "OutputS3Configuration": {"S3Bucket": "crashed", "S3KeyPrefix": "reports",
+      "OutputType": ["ERROR", "CONDITION_CHECK_FAILURE"]}})");
 }
 
 // ---- Checks
@@ -182,6 +243,10 @@ void Transfers::settle(Client& client, const Moment& moment) {
   }
   for (const std::string& arn : ended(client, "ListImports", "ImportSummaryList", "Import")) {
     check_import(client, arn);
+  }
+  for (const std::string& arn :
+       ended(client, "ListBulkOperations", "BulkOperationsSummaryList", "BulkOperation")) {
+    check_puts(client, arn);
   }
   for (const std::string& arn : begun_) {
     EXPECT_TRUE(seen_.contains(arn)) << arn << " was answered, and is not there";
@@ -222,47 +287,49 @@ void Transfers::check_export(Client& client, const std::string& arn) {
   ASSERT_EQ(text_of(described, "ExportStatus"), "COMPLETED")
       << text_of(described, "FailureMessage");
   const bool incremental = text_of(described, "ExportType") == "INCREMENTAL_EXPORT";
+  const std::string prefix = text_of(described, "S3Prefix");
+  const Item summary = parsed(with_checksum(text_of(described, "ExportManifest")));
+  for (const auto& [ours, theirs] :
+       {std::pair("itemCount", "ItemCount"), std::pair("billedSizeBytes", "BilledSizeBytes")}) {
+    EXPECT_EQ(integer_of(summary, ours), integer_of(described, theirs)) << ours;
+  }
+  const std::vector<std::string> lines = check_files(summary, prefix);
+  EXPECT_EQ(static_cast<int64_t>(lines.size()), integer_of(described, "ItemCount"));
   std::set<std::string> found;
-  for (std::string line : check_files(described)) {
+  for (std::string line : lines) {
     if (line.find(kExpired) != std::string::npos) continue;
     if (incremental) line = without_time(std::move(line), exported_from_, exported_);
     EXPECT_TRUE(found.insert(line + "\n").second) << "twice: " << line;
   }
   EXPECT_EQ(found, expected_lines(incremental ? std::optional(exported_from_.number) : std::nullopt,
                                   exported_.number));
-  fs::remove_all(buckets_ / kBucket / text_of(described, "S3Prefix"));
+  fs::remove_all(buckets_ / kBucket / prefix);
   ++compared_;
 }
 
-// The lines of the export's files, which the manifests list.
-std::vector<std::string> Transfers::check_files(const Item& described) {
-  const fs::path root = buckets_ / kBucket;
-  const fs::path summary_path = root / text_of(described, "ExportManifest");
-  const auto with_checksum = [](const fs::path& path) {
-    std::string text = content(path);
-    EXPECT_EQ(content(fs::path(path).replace_extension(".md5")), transfer::checksum_of(text))
-        << path;
-    return text;
-  };
-  const Item summary = parsed(with_checksum(summary_path));
-  for (const auto& [ours, theirs] :
-       {std::pair("itemCount", "ItemCount"), std::pair("billedSizeBytes", "BilledSizeBytes")}) {
-    EXPECT_EQ(integer_of(summary, ours), integer_of(described, theirs)) << ours;
-  }
+// Returns a manifest, which must match its checksum.
+std::string Transfers::with_checksum(const std::string& key) const {
+  const fs::path path = buckets_ / kBucket / key;
+  std::string text = content(path);
+  EXPECT_EQ(content(fs::path(path).replace_extension(".md5")), transfer::checksum_of(text)) << path;
+  return text;
+}
+
+// The lines of the files that the manifests list. No other data file may have the prefix.
+std::vector<std::string> Transfers::check_files(const Item& summary,
+                                                const std::string& prefix) const {
   std::vector<std::string> lines;
   std::set<std::string> names;
-  for (const std::string& json :
-       lines_of(with_checksum(root / text_of(summary, "manifestFilesS3Key")))) {
+  for (const std::string& json : lines_of(with_checksum(text_of(summary, "manifestFilesS3Key")))) {
     const Item file = parsed(json);
-    const std::string bytes = content(root / text_of(file, "dataFileS3Key"));
+    const std::string bytes = content(buckets_ / kBucket / text_of(file, "dataFileS3Key"));
     EXPECT_EQ(transfer::checksum_of(bytes), text_of(file, "md5Checksum"));
     const std::vector<std::string> some = lines_of(unfolded(bytes));
     EXPECT_EQ(static_cast<int64_t>(some.size()), integer_of(file, "itemCount"));
     lines.insert(lines.end(), some.begin(), some.end());
     names.insert(text_of(file, "dataFileS3Key"));
   }
-  EXPECT_EQ(static_cast<int64_t>(lines.size()), integer_of(described, "ItemCount"));
-  const auto keys = bucket_.keys(text_of(described, "S3Prefix"));
+  const auto keys = bucket_.keys(prefix);
   EXPECT_TRUE(keys);
   for (const std::string& key : keys.value_or(std::vector<std::string>())) {
     EXPECT_FALSE(key.ends_with(".part")) << key;
@@ -291,6 +358,35 @@ void Transfers::check_import(Client& client, const std::string& arn) {
   EXPECT_EQ(scan_all(client, kImported), state_after(kNumberedItems));
   expect_index_of(client, kImported);
   EXPECT_TRUE(client.delete_table({.table = kImported}));
+  ++compared_;
+}
+
+void Transfers::check_puts(Client& client, const std::string& arn) {
+  const Item described = describe_job(client, "BulkOperation", arn);
+  const int64_t errors = flawed_puts_ ? (kFlaws + 1) * kFiles : 0;
+  const int64_t unmet = flawed_puts_ ? kNumberedItems / kRepeated : 0;
+  EXPECT_EQ(text_of(described, "BulkOperationStatus"),
+            flawed_puts_ ? "COMPLETED_WITH_ERRORS" : "COMPLETED")
+      << text_of(described, "FailureMessage");
+  EXPECT_EQ(integer_of(described, "ProcessedItemCount"), kNumberedItems + unmet + errors);
+  EXPECT_EQ(integer_of(described, "FailedItemCount"), errors);
+  EXPECT_EQ(integer_of(described, "ProcessedInputBytes"), integer_of(described, "TotalInputBytes"));
+  const std::string summary_key =
+      "reports/AWSDynamoDB/" + arn.substr(arn.rfind('/') + 1) + "/manifest-summary.json";
+  const Item summary = parsed(with_checksum(summary_key));
+  EXPECT_EQ(integer_of(summary, "processedItemCount"), kNumberedItems + unmet + errors);
+  EXPECT_EQ(integer_of(summary, "writtenItemCount"), kNumberedItems);
+  EXPECT_EQ(integer_of(summary, "conditionCheckFailureCount"), unmet);
+  EXPECT_EQ(integer_of(summary, "failedItemCount"), errors);
+  std::multiset<std::string> reported;
+  for (const std::string& line : check_files(summary, "reports/")) reported.insert(line + "\n");
+  EXPECT_EQ(reported, flawed_puts_ ? failed_puts_ : std::multiset<std::string>());
+  fs::remove_all(buckets_ / kBucket / "reports");
+  EXPECT_EQ(scan_all(client, kPutInto), state_after(kNumberedItems));
+  expect_index_of(client, kPutInto);
+  expect_stream_of(client, kPutInto);
+  EXPECT_TRUE(client.delete_table({.table = kPutInto}));
+  EXPECT_TRUE(create_table(client));
   ++compared_;
 }
 

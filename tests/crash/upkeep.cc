@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "crash/shifted_clock.h"
-#include "support/stream_consumer.h"
 
 namespace stator::test {
 namespace {
@@ -40,6 +39,7 @@ Result<void> Upkeep::create(Client& client) {
     STATOR_RETURN_IF_ERROR(client.batch_write_item(batch));
     written_ += kBatch;
   }
+  STATOR_RETURN_IF_ERROR(transfers_.create_table(client));
   return outcome(client.call("UpdateContinuousBackups",
                              R"({"TableName": "Kept",
           "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": true}})"));
@@ -60,6 +60,7 @@ Result<void> Upkeep::start_jobs(Client& client) {
       [&] { return transfers_.start_export(client, moment_); },
       [&] { return transfers_.start_increment(client, moment_); },
       [&] { return transfers_.start_import(client); },
+      [&] { return transfers_.start_puts(client); },
       [&] {
         return outcome(
             client.call("CreateBackup", R"({"TableName": "Kept", "BackupName": "Crashed"})"));
@@ -132,19 +133,7 @@ void Upkeep::settle(Client& client) {
   restored_to_.reset();
   check_restored(client, kFromBackup, {});
   check_backups(client);
-  StreamReplay replay;
-  StreamConsumer consumer;
-  const auto described = client.describe_table({.table = kTable});
-  ASSERT_TRUE(described) << described.error().message;
-  for (const StreamRecord& record :
-       consumer.read(client, described->table.latest_stream_arn.value_or("none"))) {
-    replay.apply(record);
-  }
-  NamedItems told;
-  for (const auto& [keys, item] : replay.items()) {
-    told.emplace(*item.at("pk").get_if<std::string>(), item);
-  }
-  EXPECT_EQ(told, scan_all(client, kTable)) << "the stream of " << kTable;
+  expect_stream_of(client, kTable);
   moment_ = {.time_ms = shifted_now_ms() - 1, .number = written_};
   transfers_.settle(client, moment_);
 }

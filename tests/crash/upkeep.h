@@ -5,7 +5,8 @@
 // So the table, each of its backups and each restored table must contain the result of the first n
 // writes, for some n. A table that was restored to a moment must contain exactly the state of that
 // moment. Concurrently, its index and its TTL queue are created and deleted, and the sweep must
-// find expired items. The table is exported, and another one is imported (transfers.h).
+// find expired items. The table is exported, another one is imported, and bulk puts write to a
+// third one (transfers.h).
 //
 // Thread safety: one thread at a time.
 #pragma once

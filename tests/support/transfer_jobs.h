@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Imports ("Import") and exports ("Export"), as a client sees them.
+// Imports ("Import"), exports ("Export") and bulk puts ("BulkOperation"), as a client sees them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ inline Item described_job(const std::string& kind, const Result<std::string>& an
   const auto document = wire::item_from_plain_json(*answer);
   EXPECT_TRUE(document) << *answer;
   if (!document) return {};
-  return map_of(*document, kind == "Import" ? "ImportTableDescription" : "ExportDescription");
+  return map_of(*document, (kind == "Import" ? "ImportTable" : kind) + "Description");
 }
 
 inline Item describe_job(Client& client, const std::string& kind, const std::string& arn) {
