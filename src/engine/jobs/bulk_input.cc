@@ -62,7 +62,7 @@ class BatchOfObject {
 
  private:
   const std::string key_;
-  std::vector<BulkPut> puts_;
+  std::deque<BulkPut> puts_;
   std::unordered_set<std::string> row_keys_;
   uint64_t bytes_ = 0;
 };

@@ -34,10 +34,10 @@ struct BulkPut {
 };
 
 struct BulkBatch {
-  std::string object;  // its key
-  std::vector<BulkPut> puts;
-  uint64_t end = 0;        // position after them, in uncompressed bytes of the object
-  int64_t read_bytes = 0;  // stored bytes of the object that have been read
+  std::string object;        // its key
+  std::deque<BulkPut> puts;  // large: not moved as it grows
+  uint64_t end = 0;          // position after them, in uncompressed bytes of the object
+  int64_t read_bytes = 0;    // stored bytes of the object that have been read
   bool ends_object = false;
 };
 

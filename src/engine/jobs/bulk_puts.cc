@@ -259,7 +259,7 @@ class Attempt {
   const BulkBatch& puts_;
   const std::size_t first_;
   const int64_t time_ms_;
-  std::vector<std::optional<WriteEffect>> effects_;  // of the puts from first_ on
+  std::deque<std::optional<WriteEffect>> effects_;  // of the puts from first_ on
   double units_ = 0;
 };
 
