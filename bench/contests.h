@@ -36,6 +36,8 @@ bool footprint(const Settings& settings, Findings& findings);
 bool growth(const Settings& settings, Findings& findings);
 // Searches of vectors, compared with a loop over them.
 bool vectors(const Settings& settings, Findings& findings);
+// Bulk puts into a directory.
+bool bulk(const Settings& settings, Findings& findings);
 // Operations on PostgreSQL, compared with libpq alone, from one and from two processes' stores.
 bool over_postgres(const Settings& settings, Findings& findings);
 // The same for 10^4 items and each tenfold number up to that of the settings.

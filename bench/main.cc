@@ -16,7 +16,7 @@ namespace {
 constexpr const char* kUsage =
     "usage: stator_bench --stator BINARY [PART…] [options]\n"
     "       stator_bench compare NAME=URL… [options]\n"
-    "parts (default: the first three): process http footprint growth vectors recipes\n"
+    "parts (default: the first three): process http footprint growth vectors bulk recipes\n"
     "                postgres postgres-growth (on a server that they start)\n"
     "  --items N       items of the table (100000)\n"
     "  --turns N       turns of each contender; the median counts (3)\n"
@@ -115,6 +115,7 @@ int run(int argc, char** argv) {
            (!arguments.wants("footprint") || footprint(settings, findings)) &&
            (!arguments.wants("growth") || growth(settings, findings)) &&
            (!arguments.wants("vectors") || vectors(settings, findings)) &&
+           (!arguments.wants("bulk") || bulk(settings, findings)) &&
            (!arguments.wants("postgres") || over_postgres(settings, findings)) &&
            (!arguments.wants("postgres-growth") || postgres_growth(settings, findings)) &&
            (!arguments.wants("recipes") || recipes());

@@ -6,6 +6,9 @@
 #include <rocksdb/db.h>
 #include <rocksdb/filter_policy.h>
 #include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
+
+#include <algorithm>
 
 namespace stator::bench {
 namespace {
@@ -43,6 +46,19 @@ bool RawRocks::put(uint64_t number, const std::string& value, bool sync) {
   rocksdb::WriteOptions options;
   options.sync = sync;
   return db_->Put(options, key_of(number), value).ok();
+}
+
+bool RawRocks::put_all(uint64_t count, const std::string& value, uint64_t batch_size) {
+  rocksdb::WriteOptions options;
+  options.sync = true;
+  for (uint64_t first = 0; first < count; first += batch_size) {
+    rocksdb::WriteBatch batch;
+    for (uint64_t i = first; i < std::min(first + batch_size, count); ++i) {
+      if (!batch.Put(key_of(raw_order(i, count)), value).ok()) return false;
+    }
+    if (!db_->Write(options, &batch).ok()) return false;
+  }
+  return true;
 }
 
 }  // namespace stator::bench

@@ -24,6 +24,8 @@ class RawRocks {
 
   bool get(uint64_t number);
   bool put(uint64_t number, const std::string& value, bool sync);
+  // Puts `count` keys in raw_order(), in synced batches.
+  bool put_all(uint64_t count, const std::string& value, uint64_t batch_size);
 
  private:
   std::unique_ptr<rocksdb::DB> db_;
