@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImportTable, DescribeImport, ListImports.
 #include "engine/jobs/imports.h"
+#include "api/typed_document.h"
 #include "api/validation/validate.h"
-#include "api/wire/wire.h"
 #include "base/random.h"
 #include "engine/admin/support.h"
 #include "engine/core/arns.h"
@@ -68,8 +68,7 @@ Failure table_exists(std::string_view name) {
 // Returns the table's definition. Errors: kValidation, as for CreateTable.
 Result<TableDefinition> definition_of(const JobEngine& engine, const Item& parameters) {
   TableDefinition definition{.settings = {}, .id = random_uuid(), .created_ms = engine.now_ms()};
-  STATOR_ASSIGN_OR_RETURN(definition.settings, wire::read_request<CreateTableRequest>(
-                                                   wire::document_to_json(parameters)));
+  STATOR_ASSIGN_OR_RETURN(definition.settings, wire::request_in<CreateTableRequest>(parameters));
   STATOR_RETURN_IF_ERROR(validate(definition.settings));
   return definition;
 }

@@ -4,10 +4,9 @@
 #include <algorithm>
 #include <set>
 
-#include "api/admin/admin_shapes.h"
+#include "api/typed_document.h"
 #include "api/validation/table_rules.h"
 #include "api/validation/validate.h"
-#include "api/wire/wire.h"
 #include "base/random.h"
 #include "engine/catalog/records.h"
 #include "engine/core/leased_job.h"
@@ -18,12 +17,12 @@
 namespace stator {
 namespace {
 
-// Parses `members` with the reader of CreateTable requests.
+// Reads `members` as those of a CreateTable request.
 Result<CreateTableRequest> parsed(Item members) {
   members["TableName"] = "parsed";
   members["AttributeDefinitions"] = List{Item{{"AttributeName", "a"}, {"AttributeType", "S"}}};
   members["KeySchema"] = List{Item{{"AttributeName", "a"}, {"KeyType", "HASH"}}};
-  return wire::read_request<CreateTableRequest>(wire::document_to_json(members));
+  return wire::request_in<CreateTableRequest>(members);
 }
 
 bool is_same_index(const IndexDefinition& one, const IndexDefinition& other) {
@@ -258,8 +257,8 @@ Result<void> resume_restores(JobEngine& engine) {
 }
 
 Result<Item> description_of(const JobEngine& engine, const Table& table, TableStatus status) {
-  const std::string json = wire::to_json(DescribeTableResult{describe(engine, table, status)});
-  STATOR_ASSIGN_OR_RETURN(const Item described, wire::read_document(json, shapes::kAny));
+  STATOR_ASSIGN_OR_RETURN(const Item described,
+                          wire::document_of(DescribeTableResult{describe(engine, table, status)}));
   return map_of(described, "Table");
 }
 
