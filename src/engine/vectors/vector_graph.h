@@ -65,6 +65,9 @@ class VectorGraph {
   template <class Distance>
   void compute(std::span<const Slot> others, float* found, Distance distance) const;
   void distances(Slot one, std::span<const Slot> others, float* found) const;
+  // Whether a search of the graph is expected to take longer than a comparison with all vectors
+  // that pass.
+  bool is_slower(std::size_t width, FunctionRef<bool(Slot)> passes) const;
 
   const CompactVectors& vectors_;
   const VectorDistanceFunction function_;

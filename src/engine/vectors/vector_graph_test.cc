@@ -103,6 +103,23 @@ TEST_F(VectorGraphTest, FindsMostOfTheNearestAndLooksAtFew) {
   }
 }
 
+// A search of the graph would look at most vectors to find some that satisfy the condition.
+TEST_F(VectorGraphTest, ComparesAllVectorsThatAConditionLeavesIfTheyAreFew) {
+  constexpr int kItems = 3000;
+  const auto engine = open_with(kGraphs);
+  for (int i = 0; i < kItems; ++i) {
+    put(*engine, std::to_string(i), random_vector(random_), i % 20);
+  }
+  build(*engine, kItems);
+  for (int query = 0; query < 10; ++query) {
+    const auto request = search_of(random_vector(random_), "a", 1, 10);
+    const Found found = search(*engine, request);
+    const Found expected = exact(*engine, request);
+    EXPECT_EQ(found.keys, expected.keys) << "STATOR_SEED=" << seed_;
+    EXPECT_EQ(found.bytes, expected.bytes);
+  }
+}
+
 // An approximate search can miss some of the nearest items. Those it finds must exist, satisfy the
 // condition, and have the scores of an exact search.
 TEST_F(VectorGraphTest, FindsItemsWithTheirScoresThroughoutARandomHistory) {
