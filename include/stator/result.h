@@ -91,12 +91,13 @@ struct Error {
   std::string message;
   std::shared_ptr<const ErrorDetail> detail = nullptr;  // null if the error has no detail
 
-  // Whether the same call can succeed if it is repeated after a pause: true for transaction
-  // conflicts, throttling and endpoints that are unavailable or did not respond. For a cancelled
-  // transaction, its reasons decide. After kOutcomeUnknown, kServiceUnavailable and
-  // kInternalServerError the request might have taken effect. False for all other errors: invalid
-  // or too large requests, failed conditions, missing tables. False does not imply that the
-  // arguments are wrong: kInFuture depends on the clock, kHeld on the holder.
+  // Whether the same call can succeed if it is repeated after a pause. True for
+  // kInternalServerError and kOutcomeUnknown, for conflicts of transactions, for throttling and
+  // limits, and for endpoints that are unavailable or did not respond. For a cancelled transaction,
+  // its reasons decide. After kOutcomeUnknown, kServiceUnavailable and kInternalServerError the
+  // request might have taken effect. False for all other errors: invalid or too large requests,
+  // failed conditions, missing tables. False does not imply that the arguments are wrong: kInFuture
+  // depends on the clock, kHeld on the holder.
   bool retryable() const;
 };
 

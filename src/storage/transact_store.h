@@ -7,7 +7,8 @@
 // Thread safety: every method can be called from any thread.
 // Callbacks: run on the calling thread or on a thread of the store, and must not block. `done` runs
 // exactly once, without locks held, and can call the store. Other callbacks can run with locks held
-// (`decide` with those of its keys), and must not call the store.
+// (`decide` with those of its keys), and must not call the store. Exception: the body of
+// with_view() can wait.
 // Reads: bounded and short, about a page. Longer work consists of steps that resume by key. Each
 // step can read a later state than the previous one.
 // One process: calls complete on the calling thread, except that `done` of a write waits for the
@@ -58,7 +59,7 @@ enum class Direction { kForward, kBackward };
 
 enum class CommitOutcome {
   kCommitted,
-  kConflict,       // concurrent transactions changed what it read; nothing was applied
+  kConflict,       // what it read has changed, or was lost; nothing was applied
   kUnknown,        // it might have been applied, or might be applied later
   kUnavailable,    // rejected or failed; nothing was applied
   kSchemaChanged,  // a schema does not have the expected version; nothing was applied
@@ -66,7 +67,7 @@ enum class CommitOutcome {
 
 struct CommitResult {
   CommitOutcome outcome = CommitOutcome::kCommitted;
-  Error error = {};  // set unless committed
+  Error error = {};  // the reason, unless committed; the outcome does not follow from its code
   // The number of a commit with writes. Numbers of commits with a common key ascend; in a store
   // with LocalViews, those of all commits do.
   uint64_t sequence = 0;
@@ -115,12 +116,13 @@ class ReadView {
 };
 using ViewBody = FunctionRef<Result<void>(ReadView&)>;
 
-// A position in the order of versioned rows: the commit version in a row's key. Positions can be
-// compared and stored, also across restarts. The difference of two positions has no meaning.
+// A position in the order of versioned rows (Batch::put_versioned): the commit version in a row's
+// key. Positions can be compared and stored, also across restarts. The difference of two positions
+// has no meaning.
 enum class LogPosition : uint64_t {};
 
-// A view without a time limit, which has exactly the commits with a CommitResult::sequence up to
-// `sequence`.
+// A view that can be kept as long as the store exists, which has exactly the commits with a
+// CommitResult::sequence up to `sequence`.
 struct NumberedView {
   std::unique_ptr<ReadView> view;
   uint64_t sequence = 0;
@@ -235,7 +237,7 @@ class TransactStore {
   // the read fails, some rows can have been visited. `visit` is borrowed until `done` has run.
   virtual void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) = 0;
   // Runs `body` at most once, with a snapshot, then `done` with its result. `body` is borrowed
-  // until then. It can read several times and wait: a shared store runs it on a thread that may.
+  // until then. It can read several times and wait: a shared store runs it on a thread for that.
   virtual void with_view(ViewBody body, ReadDone done) = 0;
 
   // Returns a position before which no more versioned rows can appear: reads that start now see all

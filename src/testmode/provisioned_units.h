@@ -5,7 +5,7 @@
 // index gains its capacity each second, and keeps unused units for `burst_s` seconds. A partition
 // gains what DynamoDB gives to one partition key value, and keeps no unused units. A request can
 // use more than remains; then the balance is negative.
-// Thread safety: any thread.
+// Thread safety: any thread. Lifetime: borrows the clock.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/burst-adaptive-capacity.html
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 #pragma once
@@ -47,8 +47,9 @@ class ProvisionedUnits {
   std::optional<Left> left(const TableDefinition& table, std::string_view index, bool reads);
   double left(const Partition& partition, bool reads);
 
-  // Subtracts what a request used from the tables that left() knows, and in equal shares from its
-  // partitions of the same table or index.
+  // Subtracts `used` from the table and its indexes, except from those that left() was never called
+  // for. Also subtracts it, in equal shares, from those of the `partitions` that belong to the same
+  // table or index.
   void use(const ConsumedCapacity& used, std::span<const Partition> partitions, bool reads);
 
  private:

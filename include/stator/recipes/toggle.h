@@ -18,7 +18,8 @@
 // Thread safety: any thread can call every method.
 // Lifetime: borrows the client and the time source.
 // Errors: kInvalidArgument, kInFuture, kNotFound, kExpired, kConflict, kLimitsDisagree, kBadCursor,
-// and the client's. Error::retryable() is true for transient errors; kConflict is permanent.
+// and the client's; kCancelled from save_all(). Error::retryable() is true for transient errors;
+// kConflict is permanent.
 // Layout: docs/formats/recipes.md.
 #pragma once
 
@@ -60,13 +61,15 @@ enum class ToggleMode {
 // The result of a save in kOrderedLog. The put detects duplicates; only a read can show whether a
 // later event exists. kGated always returns the exact result.
 enum class Answer {
-  kExact,   // kNewest, kLate or kDuplicate: a put, then a consistent query (1 more RCU)
+  // kNewest, kLate or kDuplicate: a put, then a consistent query (1 more RCU). kStored if the query
+  // fails and the table has no retention.
+  kExact,
   kStored,  // kStored or kDuplicate: only the put, one round trip
 };
 
 enum class Saved {
   kNewest,     // the event is now the latest
-  kLate,       // a later event exists
+  kLate,       // a later event exists; in kGated, this one is not stored
   kDuplicate,  // the same event was saved before
   kStored,     // the event is in the log; whether it is the latest is unknown
 };
@@ -114,6 +117,7 @@ struct ToggleEvent {
 // A toggle whose state is any attribute value. Toggle<T> below is the typed form.
 class AnyToggle {
  public:
+  // With invalid options, every call returns kInvalidArgument.
   AnyToggle(Client& client, ToggleOptions options);
 
   // Saves one event. Errors: kInFuture if it is dated beyond max_skew; kConflict if the same event
@@ -130,8 +134,8 @@ class AnyToggle {
   // Returns the event with the greatest (time, event id). Errors: kNotFound if none exists.
   Result<Switch<AttributeValue>> latest(const ToggleId& id) const;
 
-  // Returns the latest event at or before `at`. For times before the retention, this costs one more
-  // request and 1 more RCU.
+  // Returns the latest event at or before `at`; in kGated, of those that were accepted. For times
+  // before the retention, this costs one more request and 1 more RCU.
   // Errors: kNotFound if no such event exists; kExpired if `at` is before the retention and later
   // events exist, so the state at that time is unknown.
   Result<Switch<AttributeValue>> as_of(const ToggleId& id, Time at) const;
@@ -146,7 +150,8 @@ class AnyToggle {
   // kLimitsDisagree from every call: remove or change that option.
   Result<void> change_retention(std::chrono::seconds to) const;
 
-  // The table definition for these options: on demand, partition key `pk`, sort key `sk`.
+  // The table definition for these options: on demand, with their key names; with a retention, time
+  // to live on `expires_at`.
   static RecipeTable table_definition(const ToggleOptions& options);
 
  private:

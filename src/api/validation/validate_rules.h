@@ -12,11 +12,12 @@
 
 namespace stator {
 
-Failure invalid(std::string_view text);  // "One or more parameter values were invalid: " before it
+// kValidation: `text` after "One or more parameter values were invalid: ".
+Failure invalid(std::string_view text);
 
 Result<void> check_stream(const StreamSpecification& stream);
 
-// The model's constraints.
+// Checks the constraints of AWS's model of the API. Errors: kValidation.
 template <class T>
 Result<void> check_constraints(const T& request) {
   Constraints constraints;
@@ -24,15 +25,17 @@ Result<void> check_constraints(const T& request) {
   return constraints.result();
 }
 
-// Checks that a member is not empty; its other constraints are checked elsewhere.
+// Fails with kValidation if `empty`. `path` and `value`, such as "[]", are for the message. The
+// member's other constraints are checked elsewhere.
 Result<void> check_not_empty(bool empty, std::string_view path, std::string_view value);
 
-// Rejects placeholders without an expression. `absent` lists the missing expressions:
-// "FilterExpression is null"; empty if at least one is present.
+// Rejects placeholders without an expression. `absent` is the list of missing expressions for the
+// message, such as "FilterExpression is null".
 Result<void> check_placeholders(bool has_expression, const std::optional<Names>& names,
                                 const std::optional<Values>& values = {},
                                 std::string_view absent = {}, Layer layer = Layer::kOlder);
-// For writes of one item, the message does not list the missing expressions.
+// Returns the message about values without an expression. It does not list the missing ones with
+// Layer::kCounted.
 std::string values_without_expression(Layer layer, std::string_view absent);
 
 }  // namespace stator

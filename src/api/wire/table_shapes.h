@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of the shapes that describe tables, in requests and responses.
+// Members of the shapes that describe tables, as they are read from requests and responses. `true`
+// marks required members. Missing ones are reported in this order.
 #pragma once
 
 #include "api/json/json_reader.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts the rows of spaces while writes continue.
+// Counts the rows of a table's spaces while writes continue.
 //
-// Exact on a store with LocalViews: the sequence of a numbered view tells which writes it lacks,
-// and those are added. On other stores the result is approximate: each step reads the current rows,
+// Exact on a store with LocalViews: the writes after the sequence of a numbered view are added to
+// its rows. On other stores the result is approximate: each step reads the current rows,
 // so a concurrent write can be missing or counted twice.
 #pragma once
 
@@ -16,14 +16,15 @@
 
 namespace stator {
 
-// Counts some of a table's spaces in steps of at most 16 MB.
-// Thread safety: one thread at a time. Errors: the store's; then the same step can be repeated.
+// Counts some of a table's spaces in steps of at most 16 MB, and sets their counters.
+// Lifetime: borrows the store. Thread safety: one thread at a time. Errors: the store's; then the
+// same step can be repeated.
 class Recount {
  public:
   Recount(TransactStore& store, std::vector<Table::Counted> spaces)
       : store_(store), spaces_(std::move(spaces)) {}
 
-  Result<JobState> step();
+  Result<JobState> step();  // kDone after the last step
   // Releases the view. The next step starts from the beginning.
   void reset() {
     view_.reset();
@@ -44,7 +45,7 @@ class Recount {
   Counters::Totals counted_;
 };
 
-// Starts a job that counts a table, if it needs a count and none is in progress.
+// Starts a job that counts a table, if Table::needs_count() and none is in progress.
 void start_count(JobRunner& jobs, TransactStore& store, const Table& table);
 
 }  // namespace stator

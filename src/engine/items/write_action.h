@@ -61,13 +61,15 @@ struct WriteEffect {
   double table_units() const;  // capacity of the table for one write outside a transaction
 };
 
-// `table` is null if the table does not exist, because DynamoDB reports these errors first.
-// Errors: kValidation for items that are too large and for invalid expressions.
+// Parses the expressions, and calls check_condition() if there is a table. `table` can be null:
+// DynamoDB reports these errors before a missing table, which the caller reports afterward. All
+// other functions require a table. Errors: kValidation for items that are too large and for invalid
+// expressions; those of check_condition().
 Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters);
 // Errors: kValidation for a condition with a document path into a key attribute of the table.
 Result<void> check_condition(const WriteAction& action);
-// Errors: kValidation for empty keys of the table or its indexes, which make a transaction invalid
-// as a whole.
+// For transactions, before check_write(). Errors: kValidation for empty keys of the table or its
+// indexes, which make a transaction invalid as a whole.
 Result<void> check_no_empty_keys(const WriteAction& action, const Item& item);
 // Errors: kValidation for keys and items that do not match the table; for updates of key attributes
 // and of paths into them; for invalid values of index keys.

@@ -2,12 +2,12 @@
 // VectorGraph: approximate searches of the cached vectors of one partition.
 //
 // One thread, the builder, adds the vectors to a graph. A search goes through the graph, and
-// through the vectors that are not in it: recent ones, and those without an ordinary length.
-// Vectors that are no longer in use stay in the graph, but no search finds them. If they are many,
-// the builder makes a second graph, which then replaces the first.
+// through the vectors that are not in it: recent ones, and those whose length is 0 or so large that
+// sums would overflow. Vectors that are no longer in use stay in the graph. If they are many, the
+// builder makes a second graph, which then replaces the first.
 //
-// Thread safety: CachedVectors has a lock, and each method states how to hold it. Once is_begun(),
-// the vector of a slot must not change, except for slots that finish() returns.
+// Thread safety: the owner (cached_vectors.h) has a lock, and each method states how to hold it.
+// Once is_begun(), the vector of a slot must not change, except for slots that finish() returns.
 #pragma once
 
 #include <atomic>
@@ -43,17 +43,19 @@ class VectorGraph {
   // Exclusive lock. The slot has a vector from now on.
   void add(Slot slot);
 
-  enum class Work { kNone, kStep, kFinish };
-  // The builder with the shared lock. `unused`: number of slots that were in use. step() adds one
-  // vector.
+  enum class Work { kNone, kStep, kFinish };  // what the builder must call next
+  // The builder with the shared lock. `unused`: number of slots whose vectors were removed, and
+  // that finish() has not returned. step() adds one vector.
   Work work(const IsUsed& is_used, std::size_t unused) const;
   void step(const IsUsed& is_used);
-  // The builder with the exclusive lock. Returns the slots that are not in use or in a graph. Sets
-  // `replaced` to the previous graph, which takes long to destroy.
+  // The builder with the exclusive lock. Returns the slots that are neither in use nor in the
+  // graph: they can be used again. Sets `replaced` to the previous graph, which takes long to
+  // destroy.
   Slots finish(const IsUsed& is_used, std::unique_ptr<HnswGraph>& replaced);
 
-  // Shared lock. Offers most of the `width` nearest vectors that pass, and perhaps others. False if
-  // there is no graph, or if it is faster to compare all vectors; some might have been offered.
+  // Shared lock. Offers most of the `width` nearest vectors that pass, and perhaps others. False,
+  // without offers, if the caller must compare all vectors: there is no graph, few vectors pass, or
+  // the search vector has no ordinary length. `passes` must reject slots that are not in use.
   bool search(const VectorScores& scores, std::size_t width, FunctionRef<bool(Slot)> passes,
               FunctionRef<void(Slot)> offer) const;
   // Number of vectors in the graph that searches use. No lock.
