@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "api/admin/document.h"
 #include "api/json/item_json.h"
 #include "bench/contests.h"
 #include "bench/raw_rocks.h"
@@ -23,52 +24,48 @@ constexpr uint64_t kFiles = 4;
 constexpr uint64_t kBatchSize = 256;    // of a bulk put
 constexpr std::size_t kRowBytes = 990;  // of an item
 
-// Each turn has other items with the same keys: a put that changes nothing costs less.
-void write_files(const std::filesystem::path& bucket, const WorkOptions& work, int64_t turn) {
+void write_files(const std::filesystem::path& bucket, const WorkOptions& work) {
   std::filesystem::create_directories(bucket);
   for (uint64_t file = 0; file < kFiles; ++file) {
     std::ofstream lines(bucket / fmt::format("{}.json", file));
     for (uint64_t i = file; i < work.items; i += kFiles) {
-      const Item item{{"pk", fmt::format("item-{:012}", i)}, {"n", turn}, {"filler", work.filler}};
-      lines << R"({"Item":)" << wire::item_to_json(item) << "}\n";
+      lines << R"({"Item":)" << wire::item_to_json(item_of(i, work.filler)) << "}\n";
     }
   }
 }
 
-std::string member(const std::string& json, const std::string& name) {
-  const std::string before = "\"" + name + "\":\"";
-  const std::size_t begin = json.find(before);
-  if (begin == json.npos) return {};
-  const std::size_t value = begin + before.size();
-  return json.substr(value, json.find('"', value) - value);
+// The description in a response; empty if the call failed.
+Item description_in(const Result<std::string>& response) {
+  const auto document = wire::item_from_plain_json(response.value_or("{}"));
+  return map_of(document.value_or(Item()), "BulkOperationDescription");
 }
 
 bool put_all(Client& client) {
-  auto operation = client.call("StartBulkPutItems", R"({"TableName": "Bulk",
+  auto response = client.call("StartBulkPutItems", R"({"TableName": "Bulk",
       "InputS3Configuration": {"S3Bucket": "input", "InputFormat": "DYNAMODB_JSON"},
       "OutputS3Configuration": {"S3Bucket": "output", "OutputType": ["ERROR"]}})");
-  const std::string arn = member(operation.value_or(""), "BulkOperationArn");
-  while (operation && member(*operation, "BulkOperationStatus") == "IN_PROGRESS") {
+  Item operation = description_in(response);
+  const std::string request =
+      fmt::format("{{\"BulkOperationArn\": \"{}\"}}", text_of(operation, "BulkOperationArn"));
+  while (text_of(operation, "BulkOperationStatus") == "IN_PROGRESS") {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    operation =
-        client.call("DescribeBulkOperation", fmt::format("{{\"BulkOperationArn\": \"{}\"}}", arn));
+    response = client.call("DescribeBulkOperation", request);
+    operation = description_in(response);
   }
-  if (operation && member(*operation, "BulkOperationStatus") == "COMPLETED") return true;
+  if (text_of(operation, "BulkOperationStatus") == "COMPLETED") return true;
   std::fprintf(stderr, "bulk put: %s\n",
-               operation ? operation->c_str() : operation.error().message.c_str());
+               response ? response->c_str() : response.error().message.c_str());
   return false;
 }
 
-// Prints and keeps the rate at which `put` writes the items.
+// Notes the rate at which `put` writes the items.
 template <class Put>
 bool measure(const std::string& row, const WorkOptions& work, Findings& findings, Put put) {
   const SteadyClock::time_point start = SteadyClock::now();
   if (!put()) return false;
-  const double rate = static_cast<double>(work.items) /
-                      std::chrono::duration<double>(SteadyClock::now() - start).count();
-  findings.facts[fmt::format("bulk: {}, items/s", row)] = rate;
-  std::printf("  %-52s %10.0f\n", row.c_str(), rate);
-  std::fflush(stdout);
+  note(findings, fmt::format("{}, items/s", row),
+       static_cast<double>(work.items) /
+           std::chrono::duration<double>(SteadyClock::now() - start).count());
   return true;
 }
 
@@ -88,13 +85,12 @@ bool bulk(const Settings& settings, Findings& findings) {
   }
   RawRocks raw(directory.path() / "raw");
   const std::string value(kRowBytes, 'x');
-  int64_t turn = 0;
   for (const char* which : {"new", "existing"}) {
-    write_files(directory.path() / "input", work, ++turn);
+    write_files(directory.path() / "input", work);
     if (!measure(fmt::format("bulk put of {} items", which), work, findings,
                  [&] { return put_all(*database); }) ||
-        !measure(fmt::format("raw RocksDB, {} rows in synced batches of 256", which), work,
-                 findings, [&] { return raw.put_all(work.items, value, kBatchSize); })) {
+        !measure(fmt::format("raw RocksDB, {} rows in synced batches", which), work, findings,
+                 [&] { return raw.put_all(work.items, value, kBatchSize); })) {
       return false;
     }
   }

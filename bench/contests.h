@@ -28,6 +28,9 @@ struct Findings {
   double rate(const std::string& contest, const std::string& contender, int threads) const;
 };
 
+// Prints a figure and keeps it as a fact.
+void note(Findings& findings, const std::string& name, double value);
+
 // Each prints its results as it runs, and returns false if something failed.
 bool in_process(const Settings& settings, Findings& findings);
 bool over_http(const Settings& settings, Findings& findings);

@@ -19,12 +19,6 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-void note(Findings& findings, const std::string& name, double value) {
-  findings.facts[name] = value;
-  std::printf("  %-52s %10.1f\n", name.c_str(), value);
-  std::fflush(stdout);
-}
-
 // A field of /proc/PID/status, in MB.
 double memory_mb(pid_t pid, const std::string& field) {
   std::ifstream status(fmt::format("/proc/{}/status", pid));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The budget table, and the findings as JSON.
+// Prints figures and the budget table, and writes the findings as JSON.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -40,6 +40,12 @@ double quotient(double above, double below) {
 }
 
 }  // namespace
+
+void note(Findings& findings, const std::string& name, double value) {
+  findings.facts[name] = value;
+  std::printf("  %-52s %10.1f\n", name.c_str(), value);
+  std::fflush(stdout);
+}
 
 double Findings::ratio(const std::string& contest, const std::string& contender,
                        int threads) const {

@@ -21,14 +21,9 @@ std::string id_of(uint64_t number) {
   return fmt::format("item-{:012}", number);
 }
 
-// Makes each put a change: the engine writes nothing for a put that changes nothing.
 uint64_t next_version() {
   static std::atomic<uint64_t> last = 0;
   return last.fetch_add(1, std::memory_order_relaxed) + 1;
-}
-
-Item item_of(uint64_t number, const std::string& filler) {
-  return {{"pk", id_of(number)}, {"n", next_version()}, {"filler", filler}};
 }
 
 Item page_item_of(uint64_t partition, uint64_t position, const std::string& filler) {
@@ -165,6 +160,10 @@ bool run(Client& client, Kind kind, Numbers& numbers, const WorkOptions& options
 }
 
 }  // namespace
+
+Item item_of(uint64_t number, const std::string& filler) {
+  return {{"pk", id_of(number)}, {"n", next_version()}, {"filler", filler}};
+}
 
 bool fill(Client& client, const WorkOptions& options) {
   return create(client, {.table = "Bench",

@@ -23,6 +23,10 @@ struct WorkOptions {
   std::string filler = std::string(950, 'x');  // makes an item of about 1 KB
 };
 
+// An item of "Bench". Each has another "n", so that a put of it is a change: the engine writes
+// nothing for a put that changes nothing.
+Item item_of(uint64_t number, const std::string& filler);
+
 // Creates and fills both tables. Prints the error if that fails.
 bool fill(Client& client, const WorkOptions& options);
 

@@ -102,10 +102,10 @@ bool VectorGraph::is_slower(std::size_t width, FunctionRef<bool(Slot)> passes) c
   const std::size_t size = graph_->size();
   const std::size_t samples = std::min(kSamples, size);
   std::size_t passing = 0;
-  for (std::size_t i = 0; i < samples; ++i) {
+  for (std::size_t i = 0; i < samples && passing * kFewShare < samples; ++i) {
     if (passes(static_cast<Slot>(i * size / samples))) ++passing;
   }
-  if (passing * kFewShare >= samples) return false;
+  if (passing * kFewShare >= samples) return false;  // also if the graph is empty
   const std::size_t looks_at_all = size / kChecksPerLook + size * passing / samples;
   return width * kLooksPerFound * samples > looks_at_all * passing;
 }
