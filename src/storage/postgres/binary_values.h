@@ -24,6 +24,7 @@ class ArrayValue {
   void add_int4(int32_t value);
   void add_int8(int64_t value);
   void add_bool(bool value);
+  uint32_t count() const { return count_; }
   // Valid until the next call.
   std::string_view encoded();
 

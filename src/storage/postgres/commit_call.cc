@@ -20,6 +20,7 @@ constexpr std::size_t kRequestIdBytes = 16;
 constexpr int kStamp = 0;
 constexpr int kConflicts = 1;
 constexpr int kChanged = 2;
+constexpr int kIsLate = 3;  // of commit_alone()
 
 std::vector<KeyLock> sorted(std::vector<KeyLock> locks) {
   std::ranges::sort(locks, {}, [](const KeyLock& lock) {
@@ -70,7 +71,7 @@ int32_t request_day() {
       std::chrono::floor<std::chrono::days>(now).time_since_epoch().count());
 }
 
-CommitCall::CommitCall() : day_(request_day()), id_(random_bytes(kRequestIdBytes)) {}
+CommitCall::CommitCall(int32_t day) : day_(day), id_(random_bytes(kRequestIdBytes)) {}
 
 bool CommitCall::fits(const Commit& commit) const {
   if (commits_.empty()) return true;
@@ -139,10 +140,40 @@ void CommitCall::add_writes(const Batch& batch, int32_t number) {
     columns.p.add_bytes(row.p);
     columns.s.add_bytes(row.s);
     columns.batch.add_int4(number);
+    if (!write.value) last_erased_ = write.key;
     if (!write.value) continue;
     put_values_.add_bytes(*write.value);
     put_ordinals_.add_int4(ordinal_);
   }
+}
+
+bool CommitCall::is_simple() const {
+  return commits_.size() == 1 && commits_[0].expected.size() == 1 &&
+         commits_[0].guards.size() <= kFewGuards && erases_.p.count() <= 1 && logs_.p.count() == 0;
+}
+
+void CommitCall::send_alone(Connection& connection) {
+  const Commit& commit = commits_[0];
+  const SchemaVersion& expected = commit.expected[0];
+  const RowKey schema(expected.row->key());
+  const std::string schema_version = version_bytes(expected.version);
+  Parameters parameters;
+  parameters.int4(day_).bytes(id_).bytes(schema.p).bytes(schema.s).bytes(schema_version);
+  std::array<std::string, kFewGuards> versions;
+  for (std::size_t i = 0; i < commit.guards.size(); ++i) {
+    const RowKey row(commit.guards[i].key);
+    versions[i] = version_bytes(static_cast<uint64_t>(commit.guards[i].version));
+    parameters.bytes(row.p).bytes(row.s).bytes(versions[i]);
+  }
+  parameters.array(puts_.p).array(puts_.s).array(put_values_);
+  const bool erases = erases_.p.count() > 0;
+  const RowKey row(last_erased_);
+  if (erases) parameters.bytes(row.p).bytes(row.s);
+  connection.send(commit_alone(commit.guards.size(), erases), parameters);
+}
+
+const Rows& CommitCall::result_in(const std::vector<Rows>& results) const {
+  return results[is_simple() ? 1 : 0];
 }
 
 void CommitCall::send(Connection& connection) {
@@ -152,6 +183,10 @@ void CommitCall::send(Connection& connection) {
   for (const auto& [hash, is_shared] : ascending) {
     hashes.add_int8(hash);
     shared.add_bool(is_shared);
+  }
+  if (is_simple()) {
+    connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
+    return send_alone(connection);
   }
   Parameters parameters;
   parameters.int4(day_).bytes(id_).int4(static_cast<int32_t>(commits_.size()));
@@ -186,6 +221,15 @@ std::vector<CommitResult> CommitCall::outcomes(const Rows& rows) const {
   const CommitResult conflict{
       .outcome = CommitOutcome::kConflict,
       .error = {.code = Code::kConflict, .message = "other transactions came between"}};
+  if (rows.columns() > kIsLate && rows.bytes(0, kIsLate)[0] != 0) {
+    std::ranges::fill(
+        outcomes,
+        CommitResult{.outcome = CommitOutcome::kUnavailable,
+                     .error = {.code = Code::kUnavailable,
+                               .message = "the clocks of Stator and PostgreSQL differ by more "
+                                          "than a day"}});
+    return outcomes;
+  }
   if (rows.is_null(0, kStamp)) {
     // Nothing was applied. The result of a call contains the reason, a tombstone does not.
     std::ranges::fill(outcomes, conflict);

@@ -58,14 +58,16 @@ class CommitCall {
   // The number of commit versions that one transaction of PostgreSQL can assign.
   static constexpr int32_t kOrdinalsMax = 4095;
 
-  CommitCall();
+  explicit CommitCall(int32_t day = request_day());
   // Adds a commit. Returns false, without a change, if it does not fit or has a lock in common with
   // another one.
   bool add(Commit& commit);
   bool empty() const { return commits_.empty(); }
 
-  // Sends the call. Its outcome is then in the results.
+  // Sends the call.
   void send(Connection& connection);
+  // Of the results of the pipeline that began with send(), the one with the outcome.
+  const Rows& result_in(const std::vector<Rows>& results) const;
   // Ensures that the call has ended, and returns its result. A call that has not arrived yet is
   // rejected when it does. If there is no response within `timeout`, the connection continues to
   // wait for it.
@@ -86,6 +88,8 @@ class CommitCall {
   };
 
   bool fits(const Commit& commit) const;
+  bool is_simple() const;  // commit_alone() is enough
+  void send_alone(Connection& connection);
   void add_writes(const Batch& batch, int32_t number);
 
   const int32_t day_;
@@ -104,7 +108,8 @@ class CommitCall {
   ArrayValue put_values_{ElementType::kBytea};
   ArrayValue put_ordinals_{ElementType::kInt4};
   Columns erases_;
-  Columns logs_;  // p: the whole key; s: the value
+  std::string_view last_erased_;  // borrowed from its commit
+  Columns logs_;                  // p: the whole key; s: the value
   ArrayValue log_at_{ElementType::kInt4};
   ArrayValue log_ordinals_{ElementType::kInt4};
 };

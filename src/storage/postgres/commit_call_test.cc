@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/postgres/commit_call.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -103,7 +105,23 @@ class CommitCalls : public testing::Test {
     connection_->end();
     const auto rows = connection_->results();
     EXPECT_TRUE(rows) << rows.error().message;
-    return call.outcomes(rows->front());
+    return call.outcomes(call.result_in(*rows));
+  }
+  // Adds a commit, which commit_alone() executes, or two, for commit_batches().
+  void fill(CommitCall& call, bool alone) {
+    Commit commit = commit_of(put_in_batch("a"), {}, {{&schema_row_, 1}});
+    EXPECT_TRUE(call.add(commit));
+    if (alone) return;
+    Commit other = commit_of(put_in_batch("b"));
+    EXPECT_TRUE(call.add(other));
+  }
+  void put_schema(uint64_t version) {
+    std::string value;
+    append_big_endian(value, version);
+    Batch batch;
+    batch.put("schema", value);
+    run(commit_of(batch));
+    test::run_sql("DELETE FROM request", schema_.name());
   }
   std::string rows() const {
     return test::run_sql(
@@ -116,6 +134,7 @@ class CommitCalls : public testing::Test {
 
   static constexpr std::chrono::milliseconds kLong{60'000};
 
+  const SchemaRow schema_row_{"schema"};
   test::PostgresSchema schema_;
   std::unique_ptr<Connection> connection_;
 };
@@ -153,20 +172,98 @@ TEST_F(CommitCalls, LeaveNothingIfNoCommitSucceeds) {
   EXPECT_EQ(requests(), "0");
 }
 
+// Calls of one commit, most of which commit_alone() executes, and the others commit_batches().
+TEST_F(CommitCalls, OfOneCommitAreAppliedAsAWholeOrNotAtAll) {
+  put_schema(1);
+  constexpr std::array<const char*, 5> kRead = {"r0", "r1", "r2", "r3", "r4"};
+  for (const char* const key : kRead) run(commit_of(put_in_batch(key)));
+  const auto version_of = [&](const char* key) {
+    return std::stoll(
+        test::run_sql("SELECT ver FROM kv WHERE p = '" + std::string(key) + "'", schema_.name()));
+  };
+  for (std::size_t guards = 0; guards <= kRead.size(); ++guards) {
+    for (int erases = 0; erases <= 2; ++erases) {
+      SCOPED_TRACE(std::to_string(guards) + " guards, " + std::to_string(erases) + " erases");
+      Batch batch;
+      batch.erase("new");
+      batch.put("new", "x");
+      batch.put("old", "y");
+      for (int i = 0; i < erases; ++i) batch.erase("erased" + std::to_string(i));
+      const auto reset = [&] {
+        test::run_sql("DELETE FROM kv WHERE p IN ('new', 'old'); DELETE FROM request",
+                      schema_.name());
+        run(commit_of(put_in_batch("old")), commit_of(put_in_batch("erased0")),
+            commit_of(put_in_batch("erased1")));
+      };
+      std::vector<Guard> correct;
+      for (std::size_t i = 0; i < guards; ++i) {
+        correct.push_back({.key = kRead[i], .version = version_of(kRead[i])});
+      }
+      const std::string before = "erased0 erased1 old r0 r1 r2 r3 r4 schema";
+      for (std::size_t wrong = 0; wrong < guards; ++wrong) {
+        reset();
+        std::vector<Guard> stale = correct;
+        ++stale[wrong].version;
+        EXPECT_EQ(run(commit_of(batch, stale, {{&schema_row_, 1}}))[0].outcome,
+                  CommitOutcome::kConflict);
+        EXPECT_EQ(rows(), before);
+      }
+      reset();
+      EXPECT_EQ(run(commit_of(batch, correct, {{&schema_row_, 2}}))[0].outcome,
+                CommitOutcome::kSchemaChanged);
+      EXPECT_EQ(rows(), before);
+      EXPECT_EQ(requests(), "1") << "that of reset()";
+
+      const auto done = run(commit_of(batch, correct, {{&schema_row_, 1}}));
+      EXPECT_EQ(done[0].outcome, CommitOutcome::kCommitted);
+      EXPECT_EQ(requests(), "2");
+      std::string after = "new old r0 r1 r2 r3 r4 schema";
+      if (erases < 2) after = "erased1 " + after;
+      if (erases < 1) after = "erased0 " + after;
+      EXPECT_EQ(rows(), after);
+      for (const char* const key : {"new", "old"}) {
+        EXPECT_EQ(version_of(key), static_cast<int64_t>(done[0].sequence));
+      }
+    }
+  }
+}
+
 // A tombstone and its request have the same key, so a late request fails.
 TEST_F(CommitCalls, AreNotAppliedAfterTheirTombstone) {
-  CommitCall call;
-  Commit commit = commit_of(put_in_batch("a"));
-  ASSERT_TRUE(call.add(commit));
-  const auto settled = call.settle(*connection_, kLong);
-  ASSERT_TRUE(settled) << settled.error().message;
-  EXPECT_EQ(call.outcomes(*settled)[0].outcome, CommitOutcome::kConflict);
-  call.send(*connection_);
-  connection_->end();
-  const auto late = connection_->results();
-  ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().state, "23505");
-  EXPECT_EQ(rows(), "");
+  put_schema(1);
+  for (const bool alone : {false, true}) {
+    CommitCall call;
+    fill(call, alone);
+    const auto settled = call.settle(*connection_, kLong);
+    ASSERT_TRUE(settled) << settled.error().message;
+    EXPECT_EQ(call.outcomes(*settled)[0].outcome, CommitOutcome::kConflict);
+    call.send(*connection_);
+    connection_->end();
+    const auto late = connection_->results();
+    ASSERT_FALSE(late);
+    EXPECT_EQ(late.error().state, "23505");
+    EXPECT_EQ(rows(), "schema");
+  }
+}
+
+// Their requests would be in a table that is emptied.
+TEST_F(CommitCalls, AreRejectedIfTheClocksDifferByMoreThanADay) {
+  put_schema(1);
+  for (const int days : {-2, 2}) {
+    for (const bool alone : {false, true}) {
+      CommitCall call(request_day() + days);
+      fill(call, alone);
+      call.send(*connection_);
+      connection_->end();
+      const auto results = connection_->results();
+      EXPECT_EQ(results.has_value(), alone);
+      const std::string reason = alone ? call.outcomes(call.result_in(*results))[0].error.message
+                                       : results.error().message;
+      EXPECT_THAT(reason, testing::HasSubstr("the clocks of Stator and PostgreSQL differ"));
+      EXPECT_EQ(rows(), "schema");
+      EXPECT_EQ(requests(), "0");
+    }
+  }
 }
 
 TEST_F(CommitCalls, ReportTheSameOutcomesWhenTheyAreSettled) {
@@ -179,7 +276,7 @@ TEST_F(CommitCalls, ReportTheSameOutcomesWhenTheyAreSettled) {
   connection_->end();
   const auto done = connection_->results();
   ASSERT_TRUE(done) << done.error().message;
-  const auto outcomes = call.outcomes(done->front());
+  const auto outcomes = call.outcomes(call.result_in(*done));
   for (int i = 0; i < 2; ++i) {
     const auto settled = call.settle(*connection_, kLong);
     ASSERT_TRUE(settled) << settled.error().message;

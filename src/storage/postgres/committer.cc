@@ -5,6 +5,8 @@
 #include <ranges>
 #include <utility>
 
+#include "storage/waiting_caller.h"
+
 namespace stator::postgres {
 namespace {
 
@@ -12,6 +14,8 @@ constexpr std::size_t kLookedAtMax = 256;  // commits of the queue, to find some
 constexpr std::chrono::milliseconds kPauseFirst{5};
 constexpr std::chrono::milliseconds kPauseMax{500};
 constexpr std::chrono::milliseconds kLookAtStop{100};
+// A call on one machine takes less. With standbys far away, calls overlap.
+constexpr std::chrono::milliseconds kPatience{3};
 
 std::vector<CommitResult> all_of(std::size_t count, CommitOutcome outcome, const Error& error) {
   return {count, CommitResult{.outcome = outcome, .error = error}};
@@ -82,7 +86,9 @@ Result<std::vector<CommitResult>> run_call(Session& session, Connection& connect
     return unknown(call.size(), kUnconfirmed);
   }
   const auto rows = connection.results();
-  if (rows && !connection.take_warning()) return outcomes_of(session, call, rows->front());
+  if (rows && !connection.take_warning()) {
+    return outcomes_of(session, call, call.result_in(*rows));
+  }
   if (rows) return settle_call(session, call, "it was not replicated", timeout);
   const bool is_refused = rows.error().state == kReadOnlyState;
   if (connection.is_broken() && !is_refused) {
@@ -95,9 +101,11 @@ Result<std::vector<CommitResult>> run_call(Session& session, Connection& connect
 Committer::Committer(const ConnectionOptions& connections, Server& server,
                      const CommitterOptions& options)
     : options_(options) {
-  for (std::size_t i = 0; i < options.threads; ++i) {
-    threads_.emplace_back([this, &connections, &server] { run({connections, server}); });
+  for (std::size_t i = 0; i < options.connections; ++i) {
+    sessions_.push_back(std::make_unique<Session>(connections, server));
+    free_.push_back(sessions_.back().get());
   }
+  for (std::size_t i = 0; i < options.connections; ++i) threads_.emplace_back([this] { run(); });
 }
 
 Committer::~Committer() {
@@ -110,24 +118,29 @@ Committer::~Committer() {
 }
 
 Result<void> Committer::submit(Commit& commit) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (waiting_threads_ == options_.threads) return fail(Code::kUnavailable, kUnconfirmed);
-    const std::size_t bytes = commit.batch.bytes();
-    if (queued_bytes_ > 0 && queued_bytes_ + bytes > options_.queue_bytes_max) {
-      return fail(Code::kThrottling,
-                  "too many commits are waiting for PostgreSQL; try again later");
-    }
-    queued_bytes_ += bytes;
-    queue_.push_back(std::move(commit));
+  std::unique_lock lock(mutex_);
+  if (unconfirmed_ == sessions_.size()) return fail(Code::kUnavailable, kUnconfirmed);
+  const std::size_t bytes = commit.batch.bytes();
+  if (queued_bytes_ > 0 && queued_bytes_ + bytes > options_.queue_bytes_max) {
+    return fail(Code::kThrottling, "too many commits are waiting for PostgreSQL; try again later");
   }
+  const bool runs_here = WaitingCaller::exists() && queue_.empty() && running_ == 0;
+  queued_bytes_ += bytes;
+  queue_.push_back(std::move(commit));
+  if (runs_here && may_begin()) {
+    begin(lock, gather());
+    if (queue_.empty()) return {};
+  } else if (!may_begin() && is_watched_) {
+    return {};
+  }
+  lock.unlock();
   wake_.notify_one();
   return {};
 }
 
 bool Committer::is_stuck() const {
   const std::lock_guard lock(mutex_);
-  return waiting_threads_ == options_.threads;
+  return unconfirmed_ == sessions_.size();
 }
 
 StoreStats Committer::stats() const {
@@ -141,8 +154,10 @@ StoreStats Committer::stats() const {
 
 ConnectionPoolStats Committer::pool_stats(std::string_view name) const {
   const std::lock_guard lock(mutex_);
-  return {
-      .name = name, .connections = threads_.size(), .busy = busy_, .queued_calls = queue_.size()};
+  return {.name = name,
+          .connections = sessions_.size(),
+          .busy = running_,
+          .queued_calls = queue_.size()};
 }
 
 // Called under the lock. Commits that do not fit keep their order.
@@ -163,20 +178,51 @@ CommitCall Committer::gather() {
   return call;
 }
 
-void Committer::run(Session session) {
+// Called under the lock, as all that follow up to begin().
+bool Committer::may_begin() const {
+  if (queue_.empty() || free_.empty()) return false;
+  return running_ == 0 || stopping_ || queue_.size() >= CommitCall::kCommitsMax ||
+         queued_bytes_ >= CommitCall::kBytesMax ||
+         std::chrono::steady_clock::now() >= last_begin_ + kPatience;
+}
+
+void Committer::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return stopping_ || !queue_.empty(); });
-    if (queue_.empty()) return;
-    CommitCall call = gather();
-    ++busy_;
-    lock.unlock();
-    commit(session, std::move(call));
-    const bool is_idle = session.responds_within({});
-    lock.lock();
-    --busy_;
-    if (!is_idle) wait_for_response(session, lock);
+    if (!unresponsive_.empty()) {
+      Session* const session = unresponsive_.back();
+      unresponsive_.pop_back();
+      wait_for_response(*session, lock);
+      free_.push_back(session);
+    } else if (may_begin()) {
+      begin(lock, gather());
+    } else if (queue_.empty() && stopping_) {
+      return;
+    } else if (!queue_.empty() && !free_.empty() && !is_watched_) {
+      is_watched_ = true;
+      wake_.wait_until(lock, last_begin_ + kPatience);
+      is_watched_ = false;
+    } else {
+      wake_.wait(lock);
+    }
   }
+}
+
+// Releases the lock while the call runs.
+void Committer::begin(std::unique_lock<std::mutex>& lock, CommitCall call) {
+  Session* const session = free_.back();
+  free_.pop_back();
+  ++running_;
+  last_begin_ = std::chrono::steady_clock::now();
+  lock.unlock();
+  commit(*session, std::move(call));
+  const bool has_responded = session->responds_within({});
+  lock.lock();
+  --running_;
+  if (has_responded) return free_.push_back(session);
+  ++unconfirmed_;
+  unresponsive_.push_back(session);
+  wake_.notify_one();
 }
 
 void Committer::commit(Session& session, CommitCall call) {
@@ -207,12 +253,11 @@ void Committer::put_back(std::vector<Commit> commits) {
   wake_.notify_all();
 }
 
-// Takes no commits until the server responds. If every thread waits, queued commits are rejected.
+// The session takes no commits until the server responds. If all wait, queued commits are rejected.
 void Committer::wait_for_response(Session& session, std::unique_lock<std::mutex>& lock) {
-  ++waiting_threads_;
   for (bool responded = false; !responded && !stopping_;) {
     std::deque<Commit> refused;
-    if (waiting_threads_ == options_.threads) {
+    if (unconfirmed_ == sessions_.size()) {
       refused.swap(queue_);
       queued_bytes_ = 0;
     }
@@ -223,7 +268,7 @@ void Committer::wait_for_response(Session& session, std::unique_lock<std::mutex>
     responded = session.responds_within(kLookAtStop);
     lock.lock();
   }
-  --waiting_threads_;
+  --unconfirmed_;
 }
 
 // Erases the requests of two days ago. After an error, they remain until tomorrow.

@@ -22,7 +22,7 @@
 namespace stator::postgres {
 
 struct CommitterOptions {
-  std::size_t threads = 4;
+  std::size_t connections = 4;
   std::size_t queue_bytes_max = 64UL << 20;
   // Time limit for finding the outcome of a lost reply; then it is unknown.
   std::chrono::milliseconds settle_timeout{10'000};
@@ -40,6 +40,11 @@ Result<std::vector<CommitResult>> run_call(Session& session, Connection& connect
 // The result of a commit that was not applied because of `error`: kConflict if it is one.
 CommitResult failed_with(Error error);
 
+// A call takes all commits that wait for it, so few large calls cost much less than many small
+// ones. Another call begins only if the running one takes long, or if the waiting commits fill it.
+//
+// Thread safety: any thread. `done` of a commit runs on a thread of the committer, or on the
+// caller's if it waits (see WaitingCaller).
 class Committer {
  public:
   // The options of connections and the server must outlive it.
@@ -57,8 +62,10 @@ class Committer {
   ConnectionPoolStats pool_stats(std::string_view name) const;
 
  private:
+  bool may_begin() const;
   CommitCall gather();
-  void run(Session session);
+  void run();
+  void begin(std::unique_lock<std::mutex>& lock, CommitCall call);
   void commit(Session& session, CommitCall call);
   void put_back(std::vector<Commit> commits);
   void wait_for_response(Session& session, std::unique_lock<std::mutex>& lock);
@@ -67,13 +74,19 @@ class Committer {
   const CommitterOptions options_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
+  std::vector<std::unique_ptr<Session>> sessions_;  // all of them
+  std::vector<Session*> free_;
+  std::vector<Session*> unresponsive_;  // no thread waits for them yet
   std::deque<Commit> queue_;
   std::size_t queued_bytes_ = 0;
   uint64_t commits_ = 0;
   uint64_t calls_ = 0;
-  std::size_t busy_ = 0;
+  std::size_t running_ = 0;                           // calls
+  std::chrono::steady_clock::time_point last_begin_;  // of a call
+  bool is_watched_ = false;  // a thread waits until the running call has taken long
   int32_t swept_day_ = 0;
-  std::size_t waiting_threads_ = 0;  // wait for a response to commits whose outcome was reported
+  std::size_t unconfirmed_ =
+      0;  // connections that wait for a response after the outcome was reported
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };

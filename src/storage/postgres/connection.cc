@@ -73,6 +73,10 @@ int Rows::count() const {
   return libpq().row_count(result_.get());
 }
 
+int Rows::columns() const {
+  return libpq().column_count(result_.get());
+}
+
 bool Rows::is_null(int row, int column) const {
   return libpq().is_null(result_.get(), row, column) != 0;
 }
@@ -242,13 +246,15 @@ SqlResult<Rows> Connection::execute(Statement statement, const Parameters& param
 bool Connection::is_usable() {
   if (broken_ || libpq().status(connection_.get()) != CONNECTION_OK) return false;
   pollfd ready{.fd = libpq().socket(connection_.get()), .events = POLLIN, .revents = 0};
-  if (poll(&ready, 1, 0) == 0) return true;
-  // Unrequested bytes: the results of an ignored pipeline, or a closed connection.
-  if (libpq().consume_input(connection_.get()) == 0) lost();
-  if (pending_ == 0 && libpq().is_busy(connection_.get()) == 0) {
-    static_cast<void>(libpq().get_result(connection_.get()));
+  // Unrequested bytes: the results of an ignored pipeline, or a last message and the end of the
+  // connection.
+  while (!broken_ && poll(&ready, 1, 0) != 0) {
+    if (libpq().consume_input(connection_.get()) == 0) lost();
+    if (pending_ == 0 && libpq().is_busy(connection_.get()) == 0) {
+      static_cast<void>(libpq().get_result(connection_.get()));
+    }
+    if (libpq().status(connection_.get()) != CONNECTION_OK) lost();
   }
-  if (libpq().status(connection_.get()) != CONNECTION_OK) lost();
   return !broken_;
 }
 

@@ -59,6 +59,7 @@ class Rows {
   explicit Rows(pg_result* owned) : result_(owned) {}
 
   int count() const;
+  int columns() const;
   bool is_null(int row, int column) const;
   std::string_view bytes(int row, int column) const;
   uint64_t number(int row, int column) const { return read_big_endian(bytes(row, column)); }

@@ -49,6 +49,7 @@ LoadedLibpq load() {
   find(library.length, "PQgetlength");
   find(library.value, "PQgetvalue");
   find(library.is_busy, "PQisBusy");
+  find(library.column_count, "PQnfields");
   find(library.row_count, "PQntuples");
   find(library.pipeline_sync, "PQpipelineSync");
   find(library.error_field, "PQresultErrorField");

@@ -27,6 +27,7 @@ struct LibpqLibrary {
   decltype(&::PQgetlength) length;
   decltype(&::PQgetvalue) value;
   decltype(&::PQisBusy) is_busy;
+  decltype(&::PQnfields) column_count;
   decltype(&::PQntuples) row_count;
   decltype(&::PQpipelineSync) pipeline_sync;
   decltype(&::PQresultErrorField) error_field;

@@ -67,6 +67,14 @@ bool executes(std::string_view pipeline, postgres::Statement statement) {
   return false;
 }
 
+bool commits(std::string_view pipeline) {
+  for (std::size_t i = 0; i < postgres::kStatements; ++i) {
+    const auto statement = static_cast<postgres::Statement>(i);
+    if (postgres::is_commit(statement) && executes(pipeline, statement)) return true;
+  }
+  return false;
+}
+
 // Changes the process id in BackendKeyData, which is among the server's first messages.
 void change_backend_pid(std::string& messages) {
   constexpr std::string_view kBackendKeyData{"K\0\0\0\x0c", 5};
@@ -168,7 +176,7 @@ bool PostgresProxy::forward_pipelines(std::string& bytes, int server) {
         fate = Fate::kLoseRequest;
       }
     }
-    if (executes(pipeline, postgres::Statement::kCommitBatches)) {
+    if (commits(pipeline)) {
       fate = fate_({.is_locked = executes(pipeline, postgres::Statement::kCommit)});
     }
     if (!meet(fate, pipeline, server)) return false;

@@ -86,7 +86,7 @@ class PostgresStore final : public TransactStore {
         reads_(connections_, server_, options.read_connections, options.queued_reads_max),
         locked_(connections_, server_, options.locked_connections, options.queued_reads_max),
         committer_(commit_connections_, server_,
-                   {.threads = options.commit_connections,
+                   {.connections = options.commit_connections,
                     .queue_bytes_max = options.queue_bytes_max,
                     .settle_timeout = options.settle_timeout}),
         transactions_(reads_, locked_, committer_, options.settle_timeout),

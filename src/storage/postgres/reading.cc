@@ -199,11 +199,13 @@ void SentKeys::add(std::string_view borrowed) {
 }
 
 void SentKeys::send(Connection& connection) const {
-  if (different_.size() == 2) {
-    const RowKey one(different_[0]);
-    const RowKey other(different_[1]);
-    return connection.send(Statement::kGetTwo,
-                           Parameters().bytes(one.p).bytes(one.s).bytes(other.p).bytes(other.s));
+  if (!different_.empty() && different_.size() <= kFewKeys) {
+    Parameters parameters;
+    for (const std::string_view key : different_) {
+      const RowKey row(key);
+      parameters.bytes(row.p).bytes(row.s);
+    }
+    return connection.send(get_few(different_.size()), parameters);
   }
   ArrayValue p(ElementType::kBytea);
   ArrayValue s(ElementType::kBytea);

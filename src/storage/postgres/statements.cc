@@ -30,6 +30,48 @@ std::string get_or_null(int parameter) {
       parameter, parameter + 1);
 }
 
+std::string get_few_text(std::size_t keys) {
+  std::string sql = get_or_null(1);
+  for (std::size_t i = 1; i < keys; ++i) {
+    sql += fmt::format(" UNION ALL {}", get_or_null(static_cast<int>(2 * i + 1)));
+  }
+  return sql;
+}
+
+// The statement before it has taken the locks, so its snapshot contains all commits that had them.
+std::string commit_alone_text(std::size_t guards, bool erases) {
+  constexpr int kFirstGuard = 6;
+  int next = kFirstGuard;
+  std::string conflicted = "false";
+  for (std::size_t i = 0; i < guards; ++i, next += 3) {
+    conflicted +=
+        fmt::format(" OR coalesce((SELECT ver FROM kv WHERE p = ${} AND s = ${}), 0) <> ${}", next,
+                    next + 1, next + 2);
+  }
+  const int rows = next;
+  std::string sql = fmt::format(
+      "WITH seen AS MATERIALIZED (SELECT abs($1::int4 - this_day()) > 1 AS is_late,"
+      " coalesce((SELECT substr(v, 1, 8) FROM kv WHERE p = $3 AND s = $4),"
+      " '\\x0000000000000000') <> $5 AS changed, {} AS conflicted),"
+      " stamped AS MATERIALIZED (SELECT stamp_base + (pg_current_xact_id()::text::int8 << 12) AS"
+      " stamp FROM seen, meta WHERE NOT is_late AND NOT changed AND NOT conflicted),"
+      " requested AS (INSERT INTO request (slot, id, stamp)"
+      " SELECT ($1 % 4)::int2, $2::uuid, stamp FROM stamped),"
+      " put AS (INSERT INTO kv (p, s, ver, v)"
+      " SELECT unnest(${}::bytea[]), unnest(${}::bytea[]), stamp + 1, unnest(${}::bytea[])"
+      " FROM stamped ON CONFLICT (p, s) DO UPDATE SET ver = excluded.ver, v = excluded.v)",
+      conflicted, rows, rows + 1, rows + 2);
+  if (erases) {
+    sql += fmt::format(
+        ", erased AS (DELETE FROM kv WHERE p = ${} AND s = ${} AND EXISTS (SELECT FROM stamped))",
+        rows + 3, rows + 4);
+  }
+  return sql +
+         " SELECT (SELECT stamp FROM stamped) AS stamp,"
+         " CASE WHEN conflicted THEN '{0}'::int4[] END AS conflicts,"
+         " CASE WHEN changed THEN '{0}'::int4[] END AS changed, is_late FROM seen";
+}
+
 std::string drop(bool to_end) {
   return fmt::format(
       "WITH doomed AS MATERIALIZED ({}), gone AS (DELETE FROM kv USING doomed "
@@ -46,6 +88,14 @@ std::string commit_call() {
   return sql + ")";
 }
 
+std::size_t number_in(Statement first, Statement statement) {
+  return static_cast<std::size_t>(statement) - static_cast<std::size_t>(first);
+}
+
+Statement numbered(Statement first, std::size_t number) {
+  return static_cast<Statement>(static_cast<std::size_t>(first) + number);
+}
+
 std::string sql_of(Statement statement) {
   switch (statement) {
     case Statement::kBegin:
@@ -58,8 +108,6 @@ std::string sql_of(Statement statement) {
       return "ROLLBACK";
     case Statement::kGet:
       return "SELECT v FROM kv WHERE p = $1 AND s = $2";
-    case Statement::kGetTwo:
-      return fmt::format("{} UNION ALL {}", get_or_null(1), get_or_null(3));
     case Statement::kGetMany:
       return "SELECT r.ver, r.v FROM unnest($1::bytea[], $2::bytea[]) AS k(p, s) LEFT JOIN LATERAL "
              "(SELECT kv.ver, kv.v FROM kv WHERE kv.p = k.p AND kv.s = k.s LIMIT 1) AS r ON true";
@@ -91,14 +139,32 @@ std::string sql_of(Statement statement) {
     case Statement::kDropToEnd:
       return drop(true);
     default: {
-      const auto kind =
-          static_cast<std::size_t>(statement) - static_cast<std::size_t>(Statement::kScan);
+      if (statement >= Statement::kCommitAlone) {
+        const std::size_t kind = number_in(Statement::kCommitAlone, statement);
+        return commit_alone_text(kind / 2, kind % 2 != 0);
+      }
+      if (statement >= Statement::kGetFew) {
+        return get_few_text(number_in(Statement::kGetFew, statement) + 1);
+      }
+      const std::size_t kind = number_in(Statement::kScan, statement);
       return scan((kind & 4U) != 0, (kind & 1U) != 0, (kind & 2U) != 0);
     }
   }
 }
 
 }  // namespace
+
+Statement get_few(std::size_t keys) {
+  return numbered(Statement::kGetFew, keys - 1);
+}
+
+Statement commit_alone(std::size_t guards, bool erases) {
+  return numbered(Statement::kCommitAlone, 2 * guards + (erases ? 1 : 0));
+}
+
+bool is_commit(Statement statement) {
+  return statement == Statement::kCommitBatches || statement >= Statement::kCommitAlone;
+}
 
 const StatementText& statement_text(Statement statement) {
   static const auto all = [] {

@@ -7,13 +7,15 @@
 
 namespace stator::postgres {
 
+inline constexpr std::size_t kFewKeys = 8;
+inline constexpr std::size_t kFewGuards = 4;
+
 enum class Statement : std::size_t {
   kBegin,          // -
   kBeginReadOnly,  // -; the statements that follow read one state
   kCommit,         // -
   kRollback,       // -
   kGet,            // p, s -> v
-  kGetTwo,         // p, s, p, s -> as kGetMany
   kGetMany,        // p[], s[] -> ver and v, or nulls, in the order of the keys
   kLock,           // hash int8[], shared bool[]
   kCommitBatches,  // see the function commit_batches -> stamp or null, conflicts, changed
@@ -37,8 +39,20 @@ enum class Statement : std::size_t {
   // if none was erased.
   kDrop,
   kDropToEnd,
+  kGetFew,                            // see get_few()
+  kCommitAlone = kGetFew + kFewKeys,  // see commit_alone()
+  kEnd = kCommitAlone + 2 * (kFewGuards + 1),
 };
-inline constexpr std::size_t kStatements = static_cast<std::size_t>(Statement::kDropToEnd) + 1;
+inline constexpr std::size_t kStatements = static_cast<std::size_t>(Statement::kEnd);
+
+// kGetMany for 1 to kFewKeys keys: p, s of each. It opens only the partitions of its keys.
+Statement get_few(std::size_t keys);
+
+// commit_batches() for one batch with one schema version, up to kFewGuards guards, at most one
+// erased key and no versioned rows, whose locks are held: day, id; p, s, version of the schema; p,
+// s, ver of each guard; p[], s[], v[] of the rows; p, s of the erased key -> the same and is_late.
+Statement commit_alone(std::size_t guards, bool erases);
+bool is_commit(Statement statement);
 
 struct StatementText {
   std::string name;
