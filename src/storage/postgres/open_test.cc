@@ -74,7 +74,9 @@ class PostgresOpen : public testing::Test {
                       const std::string& message) {
     test::PostgresProxy proxy(test::own_postgres()->socket(),
                               [](auto) { return test::PostgresProxy::Fate::kPass; });
-    const auto store = test::PostgresSchema::open(schema_.options(proxy));
+    PostgresStoreOptions options = schema_.options(proxy);
+    options.settle_timeout = std::chrono::milliseconds(100);
+    const auto store = test::PostgresSchema::open(options);
     ASSERT_TRUE(store);
     const auto write = [&] {
       Batch batch;
