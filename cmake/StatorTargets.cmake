@@ -57,8 +57,11 @@ endfunction()
 # for each point at which it can fail. Under TSan, both run in `make soak` only, as do such tests
 # within other programs (CMakePresets.json). Those of more COST start first, so that a long one does
 # not run alone in the end; it is about its seconds.
+# `make test` builds and runs the quick tests only, which the target quick_tests builds. It leaves out
+# the label `check`: PROCESSES, EXHAUSTIVE, and those with CHECK, such as simulations, random
+# histories, and tests of the command line, which together would take another four minutes.
 function(stator_test name)
-  cmake_parse_arguments(ARG "SINGLE_THREADED;PROCESSES;EXHAUSTIVE" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "SINGLE_THREADED;PROCESSES;EXHAUSTIVE;CHECK" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT STATOR_TESTS OR (ARG_SINGLE_THREADED AND STATOR_SANITIZE STREQUAL "thread"))
     return()
   endif()
@@ -75,6 +78,11 @@ function(stator_test name)
     list(APPEND ARG_LABELS exhaustive)
   endif()
   add_executable(${name} ${ARG_SOURCES})
+  if("quick" IN_LIST ARG_LABELS AND (ARG_PROCESSES OR ARG_EXHAUSTIVE OR ARG_CHECK))
+    list(APPEND ARG_LABELS check)
+  elseif("quick" IN_LIST ARG_LABELS)
+    add_dependencies(quick_tests ${name})
+  endif()
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} stator_flags GTest::gtest GTest::gmock GTest::gtest_main)
