@@ -37,7 +37,7 @@ run: build
 
 test:
 	@scripts/install-dependencies build test
-	@[ -e build/dev/build.ninja ] || echo "building and testing: about 8 minutes on two cores"
+	@[ -e build/dev/build.ninja ] || echo "building and testing: about 7 minutes on two cores"
 	cmake --preset dev
 	cmake --build --preset dev -j $(JOBS) --target quick_tests
 	$(CTEST) --test-dir build/dev -L quick -LE check
