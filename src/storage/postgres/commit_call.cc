@@ -140,8 +140,10 @@ void CommitCall::add_writes(const Batch& batch, int32_t number) {
     columns.p.add_bytes(row.p);
     columns.s.add_bytes(row.s);
     columns.batch.add_int4(number);
-    if (!write.value) last_erased_ = write.key;
-    if (!write.value) continue;
+    if (!write.value) {
+      last_erased_ = write.key;
+      continue;
+    }
     put_values_.add_bytes(*write.value);
     put_ordinals_.add_int4(ordinal_);
   }

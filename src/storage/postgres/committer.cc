@@ -124,14 +124,13 @@ Result<void> Committer::submit(Commit& commit) {
   if (queued_bytes_ > 0 && queued_bytes_ + bytes > options_.queue_bytes_max) {
     return fail(Code::kThrottling, "too many commits are waiting for PostgreSQL; try again later");
   }
-  const bool runs_here = WaitingCaller::exists() && queue_.empty() && running_ == 0;
   queued_bytes_ += bytes;
   queue_.push_back(std::move(commit));
-  if (runs_here && may_begin()) {
+  if (!may_begin()) {
+    if (is_watched_) return {};
+  } else if (WaitingCaller::exists() && running_ == 0 && queue_.size() == 1) {
     begin(lock, gather());
     if (queue_.empty()) return {};
-  } else if (!may_begin() && is_watched_) {
-    return {};
   }
   lock.unlock();
   wake_.notify_one();

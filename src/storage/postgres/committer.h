@@ -85,8 +85,7 @@ class Committer {
   std::chrono::steady_clock::time_point last_begin_;  // of a call
   bool is_watched_ = false;  // a thread waits until the running call has taken long
   int32_t swept_day_ = 0;
-  std::size_t unconfirmed_ =
-      0;  // connections that wait for a response after the outcome was reported
+  std::size_t unconfirmed_ = 0;  // sessions whose call has ended without a response
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
