@@ -2,6 +2,7 @@
 // Guarantees of every TransactStore, run on each of them.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <future>
 #include <map>
@@ -119,6 +120,59 @@ TEST_P(TransactContract, CountsEveryIncrementOnce) {
   }
   threads.clear();
   EXPECT_EQ(get("counter"), std::to_string(kThreads * kEach));
+}
+
+// In commit order, each of them must see the value of the one before it.
+TEST_P(TransactContract, AForeseenWriteSeesTheRowsThatItReplaced) {
+  constexpr std::size_t kThreads = 6;
+  constexpr int kEach = 50;
+  const std::vector<std::string> keys{"one", "other"};
+  using Before = std::vector<std::optional<std::string>>;
+  std::array<std::map<std::string, Before>, kThreads> seen;  // by the value that was written
+  std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
+  for (std::size_t user = 0; user < kThreads; ++user) {
+    threads.emplace_back([&, user] {
+      for (int n = 0; n < kEach; ++n) {
+        const std::string value = std::to_string(user) + "-" + std::to_string(n);
+        CommitOutcome outcome{};
+        do {
+          std::promise<CommitOutcome> ended;
+          store(user).transact_foreseen(
+              keys,
+              [&](GuardedRows rows) {
+                seen[user][value].assign(rows.begin(), rows.end());
+                Batch batch;
+                for (const std::string& key : keys) batch.put(key, value);
+                return batch;
+              },
+              [&](const CommitResult& result) { ended.set_value(result.outcome); });
+          outcome = ended.get_future().get();
+        } while (outcome == CommitOutcome::kConflict);
+        EXPECT_EQ(outcome, CommitOutcome::kCommitted);
+      }
+    });
+  }
+  threads.clear();
+
+  std::map<std::string, int> replaced;
+  int first = 0;
+  for (const auto& of_user : seen) {
+    for (const auto& [value, before] : of_user) {
+      EXPECT_EQ(before[0], before[1]) << "one state";
+      if (before[0]) {
+        EXPECT_EQ(++replaced[*before[0]], 1) << *before[0];
+      } else {
+        ++first;
+      }
+    }
+  }
+  const auto last = get("one");
+  ASSERT_TRUE(last);
+  EXPECT_EQ(get("other"), last);
+  EXPECT_FALSE(replaced.contains(*last));
+  // Others see absent rows only if the reply to their commit was lost.
+  EXPECT_TRUE(first == 1 || GetParam() == "faulty") << first;
 }
 
 // Each transaction appends to the value that it read; a write replaces it. In commit order, every

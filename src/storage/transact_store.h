@@ -223,6 +223,14 @@ class TransactStore {
   // ordered after all commits that expected the previous one: a reader of the version sees them.
   virtual void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                         SchemaVersions expected = {}) = 0;
+  // The same for a `decide` that puts the same values into `keys` for all rows, and writes nothing
+  // else. It can leave out the values that the rows have already. A store can call it with absent
+  // rows, commit the batch, and call it again with the rows that were replaced, whose batch it
+  // ignores. The second call is missing if the reply to the commit was lost.
+  virtual void transact_foreseen(std::span<const std::string> keys, Decide decide, CommitDone done,
+                                 SchemaVersions expected = {}) {
+    transact(keys, std::move(decide), std::move(done), expected);
+  }
   // Commits a batch, regardless of the values of its keys. A transaction that has read one of these
   // keys does not commit with the older value. `expected`: see above.
   virtual void write(Batch batch, CommitDone done, SchemaVersions expected = {}) = 0;

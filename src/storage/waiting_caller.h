@@ -4,6 +4,8 @@
 // this thread, which saves two thread switches.
 #pragma once
 
+#include <utility>
+
 namespace stator {
 
 class WaitingCaller {
@@ -12,6 +14,19 @@ class WaitingCaller {
   WaitingCaller(const WaitingCaller&) = delete;
   WaitingCaller& operator=(const WaitingCaller&) = delete;
   ~WaitingCaller() { --depth; }
+
+  // While it exists, the thread makes several calls, and waits only after the last one: the store
+  // does not do the work of each before the next.
+  class SeveralCalls {
+   public:
+    SeveralCalls() : depth_(std::exchange(depth, 0)) {}
+    SeveralCalls(const SeveralCalls&) = delete;
+    SeveralCalls& operator=(const SeveralCalls&) = delete;
+    ~SeveralCalls() { depth = depth_; }
+
+   private:
+    const int depth_;
+  };
 
   // Whether the calling thread has one.
   static bool exists() { return depth > 0; }

@@ -69,6 +69,16 @@ TEST_P(Transactions, PutUpdateDeleteAndCheckTogether) {
   EXPECT_EQ(written->metrics.at("Indexed").at(0).key, (Item{{"pk", "a"}}));
 }
 
+TEST_P(Transactions, WithoutConditionsReplaceAndDelete) {
+  put("Things", {{"pk", "a"}, {"v", 1}});
+  put("Things", {{"pk", "b"}});
+  ASSERT_THAT(client_.transact_write_items({.items = {action(kPut, {{"pk", "a"}, {"v", 2}}),
+                                                      action(kDelete, {{"pk", "b"}})}}),
+              IsOk());
+  EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"v", 2}}));
+  EXPECT_EQ(get("Things", {{"pk", "b"}}), std::nullopt);
+}
+
 TEST_P(Transactions, AreCancelledWholeWithAReasonForEachActionInOrder) {
   const Item old{{"pk", "b"}, {"v", 1}, {"bytes", Binary{"\xff"}}};
   put("Things", old);

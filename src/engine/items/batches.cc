@@ -20,6 +20,7 @@
 #include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/write_action.h"
+#include "storage/waiting_caller.h"
 
 namespace stator {
 namespace {
@@ -319,6 +320,7 @@ void write_batch(ItemEngine& engine, const BatchWriteItemRequest& request,
   batch->pending = actions.size();
   batch->return_metrics = request.return_metrics;
   batch->done = std::move(done);
+  const WaitingCaller::SeveralCalls several;
   for (NamedAction& named : actions) {
     write_one(engine, std::move(named.action),
               [batch, name = std::move(named.name)](const WriteAction& action,

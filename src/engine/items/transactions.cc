@@ -240,12 +240,16 @@ std::vector<SchemaVersion> schemas_of(const TransactWrite& write) {
 void run_all(std::unique_ptr<TransactWrite> write) {
   TransactWrite& under_way = *write;
   under_way.schemas = schemas_of(under_way);
-  under_way.engine.store->transact(
-      under_way.keys, [&under_way](GuardedRows rows) { return decide_all(under_way, rows); },
-      [write = std::move(write)](CommitResult result) mutable {
-        finish_all(std::move(write), std::move(result));
-      },
-      under_way.schemas);
+  const auto decide = [&under_way](GuardedRows rows) { return decide_all(under_way, rows); };
+  auto done = [write = std::move(write)](CommitResult result) mutable {
+    finish_all(std::move(write), std::move(result));
+  };
+  TransactStore& store = *under_way.engine.store;
+  if (!under_way.token_key && std::ranges::all_of(under_way.actions, is_foreseen)) {
+    store.transact_foreseen(under_way.keys, decide, std::move(done), under_way.schemas);
+  } else {
+    store.transact(under_way.keys, decide, std::move(done), under_way.schemas);
+  }
 }
 
 Result<void> rebind_actions(TransactWrite& write) {

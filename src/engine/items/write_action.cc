@@ -72,13 +72,18 @@ void finish_item(std::unique_ptr<SingleWrite> write, CommitResult result) {
 
 void run_item(std::unique_ptr<SingleWrite> write) {
   SingleWrite& under_way = *write;
-  under_way.engine.store->transact(
-      std::span(&under_way.action.row_key, 1),
-      [&under_way](GuardedRows rows) { return decide_item(under_way, rows); },
-      [write = std::move(write)](CommitResult result) mutable {
-        finish_item(std::move(write), std::move(result));
-      },
-      under_way.action.table->schema());
+  const std::span keys(&under_way.action.row_key, 1);
+  const auto decide = [&under_way](GuardedRows rows) { return decide_item(under_way, rows); };
+  auto done = [write = std::move(write)](CommitResult result) mutable {
+    finish_item(std::move(write), std::move(result));
+  };
+  TransactStore& store = *under_way.engine.store;
+  const SchemaVersions schema = under_way.action.table->schema();
+  if (is_foreseen(under_way.action)) {
+    store.transact_foreseen(keys, decide, std::move(done), schema);
+  } else {
+    store.transact(keys, decide, std::move(done), schema);
+  }
 }
 
 void rebind_item(std::unique_ptr<SingleWrite> write) {
@@ -246,6 +251,13 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t 
                 .after = view_of(effect.after),
                 .by_service = action.by_service});
   }
+}
+
+bool is_foreseen(const WriteAction& action) {
+  const Table& table = *action.table;
+  return action.action == TransactAction::kPut && !action.inserts && !action.condition &&
+         !action.returns_old && table.indexes().empty() && table.vector_indexes().empty() &&
+         table.expiry() == nullptr && table.log_space() == 0;
 }
 
 void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence) {

@@ -48,7 +48,8 @@ struct WriteAction {
   bool by_service = false;  // for the change log: not caused by a request
   // For a deletion by the TTL sweep: deletes the item only if it had expired by this time.
   std::optional<int64_t> expired_at_ms = {};
-  bool inserts = false;  // a put that fails if the item exists
+  bool inserts = false;      // a put that fails if the item exists
+  bool returns_old = false;  // the caller reads the previous item of the effect
 };
 
 struct WriteEffect {
@@ -88,6 +89,10 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
 // the batch. All changes of one transaction have the same `time_ms`.
 void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
                   Batch& batch);
+
+// Reports whether the action puts the item regardless of the previous one, and writes nothing else.
+// It can use TransactStore::transact_foreseen(): the previous item is only counted.
+bool is_foreseen(const WriteAction& action);
 
 // After the commit: adds the effect to the table's counters, and its capacity to `meter`.
 void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence);

@@ -84,6 +84,7 @@ void write(ItemEngine& engine, const Request& request, TransactAction kind, cons
       },
       [&engine, &request, done = std::move(done)](Result<WriteAction> action) mutable {
         if (!action) return done(failure_of(std::move(action)));
+        action->returns_old = request.return_values == ReturnValues::kAllOld;
         const Wanted wanted{.values = request.return_values,
                             .capacity = request.return_capacity,
                             .metrics = request.return_metrics};

@@ -18,6 +18,7 @@
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"
 #include "partiql/messages.h"
+#include "storage/waiting_caller.h"
 
 namespace stator {
 namespace {
@@ -247,6 +248,7 @@ void write_all(ItemEngine& engine, const BatchExecuteStatementRequest& request,
   for (const Result<Prepared>& prepared : statements) {
     if (prepared) ++batch->pending;
   }
+  const WaitingCaller::SeveralCalls several;
   for (std::size_t i = 0; i < statements.size(); ++i) {
     if (statements[i]) {
       write(engine, batch, std::move(*statements[i]), i);

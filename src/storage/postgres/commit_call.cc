@@ -16,11 +16,13 @@ namespace stator::postgres {
 namespace {
 
 constexpr std::size_t kRequestIdBytes = 16;
-// Columns of commit_batches().
+// Columns of a commit's result. That of settle() has the first three.
 constexpr int kStamp = 0;
 constexpr int kConflicts = 1;
 constexpr int kChanged = 2;
-constexpr int kIsLate = 3;  // of commit_alone()
+constexpr int kIsLate = 3;
+constexpr int kRows = 4;
+constexpr int kAllColumns = 5;
 
 std::vector<KeyLock> sorted(std::vector<KeyLock> locks) {
   std::ranges::sort(locks, {}, [](const KeyLock& lock) {
@@ -149,7 +151,7 @@ void CommitCall::add_writes(const Batch& batch, int32_t number) {
   }
 }
 
-bool CommitCall::is_simple() const {
+bool CommitCall::is_alone() const {
   return commits_.size() == 1 && commits_[0].expected.size() == 1 &&
          commits_[0].guards.size() <= kFewGuards && erases_.p.count() <= 1 && logs_.p.count() == 0;
 }
@@ -174,10 +176,6 @@ void CommitCall::send_alone(Connection& connection) {
   connection.send(commit_alone(commit.guards.size(), erases), parameters);
 }
 
-const Rows& CommitCall::result_in(const std::vector<Rows>& results) const {
-  return results[is_simple() ? 1 : 0];
-}
-
 void CommitCall::send(Connection& connection) {
   const std::map<int64_t, bool> ascending(locks_.begin(), locks_.end());
   ArrayValue hashes(ElementType::kInt8);
@@ -186,20 +184,25 @@ void CommitCall::send(Connection& connection) {
     hashes.add_int8(hash);
     shared.add_bool(is_shared);
   }
-  if (is_simple()) {
-    connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
-    return send_alone(connection);
-  }
+  connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
+  is_alone() ? send_alone(connection) : send_together(connection);
+}
+
+void CommitCall::send_together(Connection& connection) {
+  const bool erases = erases_.p.count() > 0;
+  const bool logs = logs_.p.count() > 0;
   Parameters parameters;
   parameters.int4(day_).bytes(id_).int4(static_cast<int32_t>(commits_.size()));
-  parameters.array(hashes).array(shared);
   parameters.array(schemas_.p).array(schemas_.s).array(schema_versions_).array(schemas_.batch);
   parameters.array(reads_.p).array(reads_.s).array(read_versions_).array(reads_.batch);
   parameters.array(puts_.p).array(puts_.s).array(put_values_).array(put_ordinals_);
   parameters.array(puts_.batch);
-  parameters.array(erases_.p).array(erases_.s).array(erases_.batch);
-  parameters.array(logs_.p).array(log_at_).array(logs_.s).array(log_ordinals_).array(logs_.batch);
-  connection.send(Statement::kCommitBatches, parameters);
+  if (erases) parameters.array(erases_.p).array(erases_.s).array(erases_.batch);
+  if (logs) {
+    parameters.array(logs_.p).array(log_at_).array(logs_.s).array(log_ordinals_);
+    parameters.array(logs_.batch);
+  }
+  connection.send(commit_together(erases, logs), parameters);
 }
 
 SqlResult<Rows> CommitCall::settle(Connection& connection,
@@ -218,12 +221,25 @@ LogPosition CommitCall::end_of(const Rows& rows) {
   return LogPosition{rows.is_null(0, kStamp) ? 0 : rows.number(0, kStamp) + kOrdinalsMax + 1};
 }
 
-std::vector<CommitResult> CommitCall::outcomes(const Rows& rows) const {
+// The result has a row for each guard.
+void CommitCall::report_rows(const Rows& rows) {
+  auto found = rows.texts(0, kRows);
+  std::size_t next = 0;
+  for (Commit& commit : commits_) {
+    for (const Guard& guard : commit.guards) {
+      auto& row = found[next++];
+      if (guard.version == kReported) commit.reported.push_back(std::move(row));
+    }
+  }
+}
+
+std::vector<CommitResult> CommitCall::outcomes(const Rows& rows) {
   std::vector<CommitResult> outcomes(commits_.size());
   const CommitResult conflict{
       .outcome = CommitOutcome::kConflict,
       .error = {.code = Code::kConflict, .message = "other transactions came between"}};
-  if (rows.columns() > kIsLate && rows.bytes(0, kIsLate)[0] != 0) {
+  const bool is_complete = rows.columns() == kAllColumns;
+  if (is_complete && rows.bytes(0, kIsLate)[0] != 0) {
     std::ranges::fill(
         outcomes,
         CommitResult{.outcome = CommitOutcome::kUnavailable,
@@ -249,6 +265,7 @@ std::vector<CommitResult> CommitCall::outcomes(const Rows& rows) const {
   };
   set(kConflicts, conflict);
   set(kChanged, schema_changed());
+  if (is_complete) report_rows(rows);
   return outcomes;
 }
 

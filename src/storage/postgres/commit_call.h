@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CommitCall: independent commits in one call of commit_batches(), each with its own outcome.
+// CommitCall: independent commits in one transaction of PostgreSQL, each with its own outcome.
 //
 // Thread safety: none.
 #pragma once
@@ -27,7 +27,7 @@ struct KeyLock {
 // A key that a transaction read, and the version that it must still have.
 struct Guard {
   std::string_view key;  // borrowed
-  int64_t version = 0;   // 0: absent
+  int64_t version = 0;   // 0: absent; kReported: any, and the result has the row
 };
 
 // The locks of some keys and schema versions: ascending, distinct, exclusive if any is.
@@ -39,6 +39,8 @@ struct Commit {
   Batch batch;
   std::vector<KeyLock> locks;  // set by lock_keys()
   bool is_alone = false;       // it must have its own call
+  // Set with the outcome: the rows of the guards with kReported. Empty if the reply was lost.
+  std::vector<std::optional<std::string>> reported;
   // Receives the commit, so that it can be repeated; never null.
   std::move_only_function<void(Commit* ended, CommitResult result)> done;
 
@@ -67,20 +69,20 @@ class CommitCall {
   // Sends the call.
   void send(Connection& connection);
   // Of the results of the pipeline that began with send(), the one with the outcome.
-  const Rows& result_in(const std::vector<Rows>& results) const;
+  static const Rows& result_in(const std::vector<Rows>& results) { return results[1]; }
   // Ensures that the call has ended, and returns its result. A call that has not arrived yet is
   // rejected when it does. If there is no response within `timeout`, the connection continues to
   // wait for it.
   SqlResult<Rows> settle(Connection& connection, std::chrono::milliseconds timeout) const;
-  // The outcome of each commit, from the result of the call or of settle().
-  std::vector<CommitResult> outcomes(const Rows& rows) const;
+  // The outcome of each commit, from the result of the call or of settle(). Sets Commit::reported.
+  std::vector<CommitResult> outcomes(const Rows& rows);
   // The end of the commit versions of the transaction that applied the call; 0: it was not applied.
   static LogPosition end_of(const Rows& rows);
   std::vector<Commit> take_commits() { return std::move(commits_); }
   std::size_t size() const { return commits_.size(); }
 
  private:
-  // Columns of rows in commit_batches(), in the order of its parameters.
+  // Columns of rows, in the order of the parameters of commit_together().
   struct Columns {
     ArrayValue p{ElementType::kBytea};
     ArrayValue s{ElementType::kBytea};
@@ -88,9 +90,11 @@ class CommitCall {
   };
 
   bool fits(const Commit& commit) const;
-  bool is_simple() const;  // commit_alone() is enough
+  void report_rows(const Rows& rows);
+  bool is_alone() const;  // commit_alone() is enough
   void send_alone(Connection& connection);
   void add_writes(const Batch& batch, int32_t number);
+  void send_together(Connection& connection);
 
   const int32_t day_;
   const std::string id_;

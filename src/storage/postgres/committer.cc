@@ -35,7 +35,7 @@ std::vector<CommitResult> unknown(std::size_t count, const std::string& why) {
       {.code = Code::kOutcomeUnknown, .message = "the outcome of the commit is not known: " + why});
 }
 
-std::vector<CommitResult> outcomes_of(Session& session, const CommitCall& call, const Rows& rows) {
+std::vector<CommitResult> outcomes_of(Session& session, CommitCall& call, const Rows& rows) {
   session.server().acknowledge(CommitCall::end_of(rows));
   return call.outcomes(rows);
 }
@@ -47,7 +47,7 @@ void end(Commit& commit, CommitResult result) {
 
 // Asks the server until it responds without a warning. Such a response is itself a commit, so it is
 // replicated, and so is the outcome that it reports.
-std::vector<CommitResult> settle_call(Session& session, const CommitCall& call, std::string why,
+std::vector<CommitResult> settle_call(Session& session, CommitCall& call, std::string why,
                                       std::chrono::milliseconds timeout) {
   const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::chrono::milliseconds pause = kPauseFirst;
@@ -87,7 +87,7 @@ Result<std::vector<CommitResult>> run_call(Session& session, Connection& connect
   }
   const auto rows = connection.results();
   if (rows && !connection.take_warning()) {
-    return outcomes_of(session, call, call.result_in(*rows));
+    return outcomes_of(session, call, CommitCall::result_in(*rows));
   }
   if (rows) return settle_call(session, call, "it was not replicated", timeout);
   const bool is_refused = rows.error().state == kReadOnlyState;

@@ -86,16 +86,39 @@ std::string_view Rows::bytes(int row, int column) const {
           static_cast<std::size_t>(libpq().length(result_.get(), row, column))};
 }
 
-std::vector<int32_t> Rows::numbers(int row, int column) const {
+std::vector<std::optional<std::string_view>> Rows::elements(int row, int column) const {
   constexpr std::size_t kHeaderBytes = 20;
-  constexpr std::size_t kElementBytes = 8;  // length and value
-  std::vector<int32_t> numbers;
-  if (is_null(row, column)) return numbers;
+  constexpr uint32_t kNull = 0xffff'ffff;
+  std::vector<std::optional<std::string_view>> elements;
+  if (is_null(row, column)) return elements;
   const std::string_view encoded = bytes(row, column);
-  for (std::size_t at = kHeaderBytes; at + kElementBytes <= encoded.size(); at += kElementBytes) {
-    numbers.push_back(static_cast<int32_t>(read_big_endian(encoded.substr(at + 4, 4))));
+  for (std::size_t at = kHeaderBytes; at < encoded.size();) {
+    const auto length = static_cast<uint32_t>(read_big_endian(encoded.substr(at, 4)));
+    at += 4;
+    if (length == kNull) {
+      elements.emplace_back();
+    } else {
+      elements.emplace_back(encoded.substr(at, length));
+      at += length;
+    }
+  }
+  return elements;
+}
+
+std::vector<int32_t> Rows::numbers(int row, int column) const {
+  std::vector<int32_t> numbers;
+  for (const auto& element : elements(row, column)) {
+    numbers.push_back(static_cast<int32_t>(read_big_endian(*element)));
   }
   return numbers;
+}
+
+std::vector<std::optional<std::string>> Rows::texts(int row, int column) const {
+  std::vector<std::optional<std::string>> texts;
+  for (const auto& element : elements(row, column)) {
+    texts.push_back(element ? std::optional<std::string>(*element) : std::nullopt);
+  }
+  return texts;
 }
 
 void Connection::Finish::operator()(pg_conn* connection) const {

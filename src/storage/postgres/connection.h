@@ -10,6 +10,7 @@
 #include <chrono>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,8 +66,13 @@ class Rows {
   uint64_t number(int row, int column) const { return read_big_endian(bytes(row, column)); }
   // The elements of an int4[]; empty if it is null.
   std::vector<int32_t> numbers(int row, int column) const;
+  // The same of a bytea[].
+  std::vector<std::optional<std::string>> texts(int row, int column) const;
 
  private:
+  // Of an array; borrowed.
+  std::vector<std::optional<std::string_view>> elements(int row, int column) const;
+
   struct Clear {
     void operator()(pg_result* result) const;
   };

@@ -8,9 +8,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <utility>
 
 #include "base/big_endian.h"
@@ -18,6 +20,8 @@
 
 namespace stator::test {
 namespace {
+
+using postgres::Statement;
 
 constexpr std::string_view kTerminate{"X\0\0\0\4", 5};
 
@@ -55,24 +59,40 @@ std::size_t message_bytes(std::string_view bytes) {
   return whole <= bytes.size() ? whole : 0;
 }
 
-// Reports whether a pipeline binds a prepared statement. The statement's name follows the portal's
-// name, which is "".
-bool executes(std::string_view pipeline, postgres::Statement statement) {
-  const std::string named = '\0' + postgres::statement_text(statement).name + '\0';
-  while (!pipeline.empty()) {
-    const std::size_t size = message_bytes(pipeline);
-    if (pipeline[0] == 'B' && pipeline.substr(5).starts_with(named)) return true;
-    pipeline.remove_prefix(size);
+std::map<std::string_view, Statement> statements_by_name() {
+  std::map<std::string_view, Statement> statements;
+  for (std::size_t i = 0; i < postgres::kStatements; ++i) {
+    const auto statement = static_cast<Statement>(i);
+    statements.emplace(postgres::statement_text(statement).name, statement);
   }
-  return false;
+  return statements;
 }
 
-bool commits(std::string_view pipeline) {
-  for (std::size_t i = 0; i < postgres::kStatements; ++i) {
-    const auto statement = static_cast<postgres::Statement>(i);
-    if (postgres::is_commit(statement) && executes(pipeline, statement)) return true;
+// Returns the prepared statements that a pipeline binds. The names in a Bind message are that of
+// the portal, which is "", and that of the statement.
+std::vector<Statement> statements_in(std::string_view pipeline) {
+  static const std::map<std::string_view, Statement> by_name = statements_by_name();
+  constexpr std::size_t kNameAt = 6;
+  std::vector<Statement> statements;
+  while (!pipeline.empty()) {
+    if (pipeline[0] == 'B') {
+      const auto found =
+          by_name.find(pipeline.substr(kNameAt, pipeline.find('\0', kNameAt) - kNameAt));
+      if (found != by_name.end()) statements.push_back(found->second);
+    }
+    pipeline.remove_prefix(message_bytes(pipeline));
   }
-  return false;
+  return statements;
+}
+
+bool contains(const std::vector<Statement>& statements, Statement statement) {
+  return std::ranges::find(statements, statement) != statements.end();
+}
+
+// The store does not wait for the end of a transaction that only read.
+bool only_ends(const std::vector<Statement>& statements) {
+  return statements.size() == 1 &&
+         (statements[0] == Statement::kCommit || statements[0] == Statement::kRollback);
 }
 
 // Changes the process id in BackendKeyData, which is among the server's first messages.
@@ -170,14 +190,14 @@ bool PostgresProxy::forward_pipelines(std::string& bytes, int server) {
     bytes.erase(0, end);
     end = 0;
     Fate fate = Fate::kPass;
-    if (const int lose = lose_; lose >= 0) {
-      if (executes(pipeline, static_cast<postgres::Statement>(lose))) {
-        lose_ = -1;
-        fate = Fate::kLoseRequest;
-      }
+    const std::vector<Statement> statements = statements_in(pipeline);
+    if (!only_ends(statements)) ++round_trips_;
+    if (const int lose = lose_; lose >= 0 && contains(statements, static_cast<Statement>(lose))) {
+      lose_ = -1;
+      fate = Fate::kLoseRequest;
     }
-    if (commits(pipeline)) {
-      fate = fate_({.is_locked = executes(pipeline, postgres::Statement::kCommit)});
+    if (std::ranges::any_of(statements, postgres::is_commit)) {
+      fate = fate_({.is_locked = contains(statements, Statement::kCommit)});
     }
     if (!meet(fate, pipeline, server)) return false;
   }
@@ -187,7 +207,6 @@ bool PostgresProxy::forward_pipelines(std::string& bytes, int server) {
 bool PostgresProxy::meet(Fate fate, std::string_view pipeline, int server) {
   switch (fate) {
     case Fate::kPass:
-      ++pipelines_;
       if (send_all(server, pipeline)) return true;
       close(server);
       return false;
@@ -195,12 +214,10 @@ bool PostgresProxy::meet(Fate fate, std::string_view pipeline, int server) {
       close(server);
       return false;
     case Fate::kLoseReply:
-      ++pipelines_;
       send_all(server, pipeline);
       close_after_end(server);
       return false;
     case Fate::kRace:
-      ++pipelines_;
       send_all(server, pipeline);
       break;
     case Fate::kDeliverLate: {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PostgresProxy: a proxy in front of a test's PostgreSQL server. It counts pipelines, and breaks
+// PostgresProxy: a proxy in front of a test's PostgreSQL server. It counts round trips, and breaks
 // connections around the commits that a test chooses.
 //
 // Thread safety: any thread. `fate` is called from the proxy's threads.
@@ -30,7 +30,7 @@ class PostgresProxy {
     kRace,         // the pipeline arrives, and the connection breaks immediately
     kDeliverLate,  // the connection breaks; deliver_late() delivers the pipeline
   };
-  // A pipeline that calls commit_batches().
+  // A pipeline that commits.
   struct CommitPipeline {
     bool is_locked = false;  // it ends a transaction that holds locks
   };
@@ -42,8 +42,8 @@ class PostgresProxy {
   ~PostgresProxy();
 
   std::string dsn() const;
-  // The number of client pipelines that were forwarded.
-  uint64_t pipelines() const { return pipelines_; }
+  // The number of pipelines for whose end a client waits.
+  uint64_t round_trips() const { return round_trips_; }
   // What happens to new connections.
   enum class Greeting {
     kPass,
@@ -76,7 +76,7 @@ class PostgresProxy {
 
   const std::string socket_;
   const std::function<Fate(CommitPipeline)> fate_;
-  std::atomic<uint64_t> pipelines_ = 0;
+  std::atomic<uint64_t> round_trips_ = 0;
   std::atomic<Greeting> greeting_ = Greeting::kPass;
   std::atomic<int> dropped_ = 0;
   std::atomic<int> lose_ = -1;  // a Statement, if not negative

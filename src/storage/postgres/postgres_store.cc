@@ -121,6 +121,11 @@ class PostgresStore final : public TransactStore {
                 SchemaVersions expected) override {
     transactions_.transact(keys, std::move(decide), calls_.ending(std::move(done)), expected);
   }
+  void transact_foreseen(std::span<const std::string> keys, Decide decide, CommitDone done,
+                         SchemaVersions expected) override {
+    transactions_.transact_foreseen(keys, std::move(decide), calls_.ending(std::move(done)),
+                                    expected);
+  }
   void write(Batch batch, CommitDone done, SchemaVersions expected) override {
     transactions_.write(std::move(batch), calls_.ending(std::move(done)), expected);
   }

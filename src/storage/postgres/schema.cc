@@ -3,7 +3,7 @@
 //
 // * kv: the rows. `ver` is the commit version of the row's last writer, which guards compare. It is
 //   not a counter: a row that was erased and created again has a new version.
-// * request: one row for each call of commit_batches() that wrote something, or a tombstone. A
+// * request: one row for each CommitCall that wrote something, or a tombstone. A
 //   tombstone has no stamp; a call with its id fails. `slot` is the day modulo 4. Calls of
 //   yesterday, today and tomorrow are accepted, so the fourth slot can be emptied.
 // * meta: one row about all data.
@@ -56,76 +56,13 @@ CREATE TABLE request_2 PARTITION OF request FOR VALUES IN (2);
 CREATE TABLE request_3 PARTITION OF request FOR VALUES IN (3);
 )";
 
-// @base@ is meta.stamp_base. The locks are taken before the transaction id is assigned. So the
-// commit versions of a key ascend in commit order. The batches of one call have no keys in common.
+// @base@ is meta.stamp_base.
 constexpr std::string_view kFunctions = R"(
 CREATE OR REPLACE FUNCTION this_day() RETURNS int4 LANGUAGE sql VOLATILE AS
 $$ SELECT floor(extract(epoch FROM clock_timestamp()) / 86400)::int4 $$;
 
 CREATE OR REPLACE FUNCTION safe_position() RETURNS int8 LANGUAGE sql STABLE AS
 $$ SELECT @base@ + (pg_snapshot_xmin(pg_current_snapshot())::text::int8 << 12) $$;
-
-CREATE OR REPLACE FUNCTION commit_batches(
-  request_day int4, request_id uuid, batches int4,
-  lock_hash int8[], lock_shared bool[],
-  schema_p bytea[], schema_s bytea[], schema_version bytea[], schema_batch int4[],
-  read_p bytea[], read_s bytea[], read_ver int8[], read_batch int4[],
-  put_p bytea[], put_s bytea[], put_v bytea[], put_ordinal int4[], put_batch int4[],
-  erase_p bytea[], erase_s bytea[], erase_batch int4[],
-  log_key bytea[], log_at int4[], log_v bytea[], log_ordinal int4[], log_batch int4[],
-  OUT stamp int8, OUT conflicts int4[], OUT changed int4[]
-) LANGUAGE plpgsql VOLATILE AS $$
-DECLARE
-  failed int4[];
-BEGIN
-  IF abs(request_day - this_day()) > 1 THEN
-    RAISE EXCEPTION 'the clocks of Stator and PostgreSQL differ by more than a day';
-  END IF;
-  PERFORM CASE WHEN l.is_shared THEN pg_advisory_xact_lock_shared(l.hash)
-               ELSE pg_advisory_xact_lock(l.hash) END
-  FROM unnest(lock_hash, lock_shared) AS l(hash, is_shared);
-
-  IF cardinality(schema_p) > 0 THEN
-    SELECT array_agg(DISTINCT e.batch) INTO changed
-    FROM unnest(schema_p, schema_s, schema_version, schema_batch) AS e(p, s, version, batch)
-    WHERE coalesce((SELECT substr(kv.v, 1, 8) FROM kv WHERE kv.p = e.p AND kv.s = e.s),
-                   '\x0000000000000000') <> e.version;
-  END IF;
-  IF cardinality(read_p) > 0 THEN
-    SELECT array_agg(DISTINCT e.batch) INTO conflicts
-    FROM unnest(read_p, read_s, read_ver, read_batch) AS e(p, s, ver, batch)
-    WHERE coalesce((SELECT kv.ver FROM kv WHERE kv.p = e.p AND kv.s = e.s), 0) <> e.ver;
-  END IF;
-  failed := coalesce(changed, '{}') || coalesce(conflicts, '{}');
-  IF cardinality(failed) > 0 AND
-     (SELECT count(DISTINCT f.batch) FROM unnest(failed) AS f(batch)) = batches THEN
-    RETURN;
-  END IF;
-
-  stamp := @base@ + (pg_current_xact_id()::text::int8 << 12);
-  INSERT INTO request (slot, id, stamp, conflicts, changed)
-  VALUES ((request_day % 4)::int2, request_id, stamp, conflicts, changed);
-  IF cardinality(erase_p) > 0 THEN
-    DELETE FROM kv USING unnest(erase_p, erase_s, erase_batch) AS w(p, s, batch)
-    WHERE kv.p = w.p AND kv.s = w.s AND w.batch <> ALL (failed);
-  END IF;
-  IF cardinality(put_p) > 0 THEN
-    INSERT INTO kv (p, s, ver, v)
-    SELECT w.p, w.s, stamp + w.ordinal, w.v
-    FROM unnest(put_p, put_s, put_v, put_ordinal, put_batch) AS w(p, s, v, ordinal, batch)
-    WHERE w.batch <> ALL (failed)
-    ON CONFLICT (p, s) DO UPDATE SET ver = excluded.ver, v = excluded.v;
-  END IF;
-  IF cardinality(log_key) > 0 THEN
-    INSERT INTO kv (p, s, ver, v)
-    SELECT substr(k.key, 1, 20), substr(k.key, 21), k.ver, k.v
-    FROM (SELECT stamp + w.ordinal AS ver, w.v,
-                 overlay(w.key PLACING int8send(stamp + w.ordinal) FROM w.at + 1 FOR 8) AS key
-          FROM unnest(log_key, log_at, log_v, log_ordinal, log_batch)
-            AS w(key, at, v, ordinal, batch)
-          WHERE w.batch <> ALL (failed)) AS k;
-  END IF;
-END $$;
 
 CREATE OR REPLACE FUNCTION sweep_requests() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
 DECLARE

@@ -82,7 +82,7 @@ class SharedReads : public testing::Test {
     std::vector<Result<std::string>> results(kReads);
     std::counting_semaphore<kReads> ended{0};
     BusyReader reader(*store_);
-    const uint64_t before = proxy_->pipelines();
+    const uint64_t before = proxy_->round_trips();
     for (std::size_t i = 0; i < kReads; ++i) {
       store_->read({.keys = keys[i]}, visitors[i], [&, i](Result<void> done) {
         results[i] = done ? Result<std::string>(values[i]) : Failure(done.error());
@@ -91,7 +91,7 @@ class SharedReads : public testing::Test {
     }
     reader.release();
     for (int i = 0; i < kReads; ++i) ended.acquire();
-    pipelines_ = proxy_->pipelines() - before;
+    pipelines_ = proxy_->round_trips() - before;
     return results;
   }
   static std::string values_of(std::size_t read) {

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdint>
+
+#include "storage/transact_store.h"
 
 namespace stator::postgres {
 namespace {
@@ -38,38 +41,101 @@ std::string get_few_text(std::size_t keys) {
   return sql;
 }
 
-// The statement before it has taken the locks, so its snapshot contains all commits that had them.
+// Both kinds of commits begin with `seen`: whether the day is wrong, the batches with changed
+// schemas and with conflicts, and the rows of the guards. `stamped` has a row only if a batch
+// succeeds. The transaction's id is taken there, after the locks, so the commit versions of a key
+// ascend in commit order. The statement before has taken the locks, so this one sees all commits
+// that had them.
+constexpr std::string_view kIsLate = "abs($1::int4 - this_day()) > 1 AS is_late";
+constexpr std::string_view kNoVersion = "'\\x0000000000000000'::bytea";
+constexpr std::string_view kStamp =
+    "stamp_base + (pg_current_xact_id()::text::int8 << 12) AS stamp";
+constexpr std::string_view kReplace =
+    "ON CONFLICT (p, s) DO UPDATE SET ver = excluded.ver, v = excluded.v";
+constexpr std::string_view kOutcome =
+    " SELECT (SELECT stamp FROM stamped), conflicts, changed, is_late, rows FROM seen";
+
 std::string commit_alone_text(std::size_t guards, bool erases) {
   constexpr int kFirstGuard = 6;
   int next = kFirstGuard;
   std::string conflicted = "false";
+  std::string rows;
+  std::string from;
   for (std::size_t i = 0; i < guards; ++i, next += 3) {
-    conflicted +=
-        fmt::format(" OR coalesce((SELECT ver FROM kv WHERE p = ${} AND s = ${}), 0) <> ${}", next,
-                    next + 1, next + 2);
+    conflicted += fmt::format(" OR (${0}::int8 <> {1} AND coalesce(g{2}.ver, 0) <> ${0})", next + 2,
+                              kReported, i);
+    rows += fmt::format("{}CASE WHEN ${}::int8 = {} THEN g{}.v END", i == 0 ? "" : ", ", next + 2,
+                        kReported, i);
+    from += fmt::format("{} ({}) AS g{}", i == 0 ? " FROM" : ",", get_or_null(next), i);
   }
-  const int rows = next;
   std::string sql = fmt::format(
-      "WITH seen AS MATERIALIZED (SELECT abs($1::int4 - this_day()) > 1 AS is_late,"
-      " coalesce((SELECT substr(v, 1, 8) FROM kv WHERE p = $3 AND s = $4),"
-      " '\\x0000000000000000') <> $5 AS changed, {} AS conflicted),"
-      " stamped AS MATERIALIZED (SELECT stamp_base + (pg_current_xact_id()::text::int8 << 12) AS"
-      " stamp FROM seen, meta WHERE NOT is_late AND NOT changed AND NOT conflicted),"
+      "WITH seen AS MATERIALIZED (SELECT {},"
+      " CASE WHEN coalesce((SELECT substr(v, 1, 8) FROM kv WHERE p = $3 AND s = $4), {}) <> $5"
+      " THEN '{{0}}'::int4[] END AS changed,"
+      " CASE WHEN {} THEN '{{0}}'::int4[] END AS conflicts, ARRAY[{}]::bytea[] AS rows{}),"
+      " stamped AS MATERIALIZED (SELECT {} FROM seen, meta"
+      " WHERE NOT is_late AND changed IS NULL AND conflicts IS NULL),"
       " requested AS (INSERT INTO request (slot, id, stamp)"
       " SELECT ($1 % 4)::int2, $2::uuid, stamp FROM stamped),"
       " put AS (INSERT INTO kv (p, s, ver, v)"
       " SELECT unnest(${}::bytea[]), unnest(${}::bytea[]), stamp + 1, unnest(${}::bytea[])"
-      " FROM stamped ON CONFLICT (p, s) DO UPDATE SET ver = excluded.ver, v = excluded.v)",
-      conflicted, rows, rows + 1, rows + 2);
+      " FROM stamped {})",
+      kIsLate, kNoVersion, conflicted, rows, from, kStamp, next, next + 1, next + 2, kReplace);
   if (erases) {
     sql += fmt::format(
         ", erased AS (DELETE FROM kv WHERE p = ${} AND s = ${} AND EXISTS (SELECT FROM stamped))",
-        rows + 3, rows + 4);
+        next + 3, next + 4);
   }
-  return sql +
-         " SELECT (SELECT stamp FROM stamped) AS stamp,"
-         " CASE WHEN conflicted THEN '{0}'::int4[] END AS conflicts,"
-         " CASE WHEN changed THEN '{0}'::int4[] END AS changed, is_late FROM seen";
+  return sql.append(kOutcome);
+}
+
+std::string commit_together_text(bool erases, bool logs) {
+  int next = 17;
+  std::string sql = fmt::format(
+      "WITH guarded AS MATERIALIZED (SELECT g.ver AS expected, g.batch, g.number, r.ver, r.v"
+      " FROM unnest($8::bytea[], $9::bytea[], $10::int8[], $11::int4[])"
+      " WITH ORDINALITY AS g(p, s, ver, batch, number) LEFT JOIN LATERAL"
+      " (SELECT kv.ver, kv.v FROM kv WHERE kv.p = g.p AND kv.s = g.s LIMIT 1) AS r ON true),"
+      " seen AS MATERIALIZED (SELECT {},"
+      " (SELECT array_agg(DISTINCT e.batch)"
+      " FROM unnest($4::bytea[], $5::bytea[], $6::bytea[], $7::int4[]) AS e(p, s, version, batch)"
+      " WHERE coalesce((SELECT substr(kv.v, 1, 8) FROM kv WHERE kv.p = e.p AND kv.s = e.s), {})"
+      " <> e.version) AS changed,"
+      " (SELECT array_agg(DISTINCT batch) FROM guarded"
+      " WHERE expected <> {} AND coalesce(ver, 0) <> expected) AS conflicts,"
+      " (SELECT array_agg(CASE WHEN expected = {} THEN v END ORDER BY number) FROM guarded) AS "
+      "rows),"
+      " failing AS MATERIALIZED (SELECT coalesce(changed, '{{}}') || coalesce(conflicts, '{{}}') AS"
+      " batches FROM seen),"
+      " stamped AS MATERIALIZED (SELECT {} FROM seen, failing, meta WHERE NOT is_late AND"
+      " (SELECT count(DISTINCT f.batch) FROM unnest(failing.batches) AS f(batch)) < $3::int4),"
+      " requested AS (INSERT INTO request (slot, id, stamp, conflicts, changed)"
+      " SELECT ($1 % 4)::int2, $2::uuid, stamp, conflicts, changed FROM stamped, seen),"
+      " put AS (INSERT INTO kv (p, s, ver, v)"
+      " SELECT w.p, w.s, stamp + w.ordinal, w.v FROM stamped, failing,"
+      " unnest($12::bytea[], $13::bytea[], $14::bytea[], $15::int4[], $16::int4[])"
+      " AS w(p, s, v, ordinal, batch) WHERE w.batch <> ALL (failing.batches) {})",
+      kIsLate, kNoVersion, kReported, kReported, kStamp, kReplace);
+  if (erases) {
+    sql += fmt::format(
+        ", erased AS (DELETE FROM kv USING stamped, failing,"
+        " unnest(${}::bytea[], ${}::bytea[], ${}::int4[]) AS w(p, s, batch)"
+        " WHERE kv.p = w.p AND kv.s = w.s AND w.batch <> ALL (failing.batches))",
+        next, next + 1, next + 2);
+    next += 3;
+  }
+  if (logs) {
+    sql += fmt::format(
+        ", logged AS (INSERT INTO kv (p, s, ver, v)"
+        " SELECT substr(k.key, 1, {5}), substr(k.key, {5} + 1), k.ver, k.v"
+        " FROM (SELECT stamp + w.ordinal AS ver, w.v,"
+        " overlay(w.key PLACING int8send(stamp + w.ordinal) FROM w.at + 1 FOR 8) AS key"
+        " FROM stamped, failing,"
+        " unnest(${0}::bytea[], ${1}::int4[], ${2}::bytea[], ${3}::int4[], ${4}::int4[])"
+        " AS w(key, at, v, ordinal, batch) WHERE w.batch <> ALL (failing.batches)) AS k)",
+        next, next + 1, next + 2, next + 3, next + 4, kPartitionBytes);
+  }
+  return sql.append(kOutcome);
 }
 
 std::string drop(bool to_end) {
@@ -78,14 +144,6 @@ std::string drop(bool to_end) {
       "WHERE kv.p = doomed.p AND kv.s = doomed.s) "
       "SELECT p, s FROM doomed ORDER BY p DESC, s DESC LIMIT 1",
       scan(false, to_end, false));
-}
-
-// commit_batches() has 26 parameters.
-std::string commit_call() {
-  constexpr int kParameters = 26;
-  std::string sql = "SELECT stamp, conflicts, changed FROM commit_batches($1";
-  for (int i = 2; i <= kParameters; ++i) sql += fmt::format(", ${}", i);
-  return sql + ")";
 }
 
 std::size_t number_in(Statement first, Statement statement) {
@@ -115,8 +173,6 @@ std::string sql_of(Statement statement) {
       return "SELECT CASE WHEN l.is_shared THEN pg_advisory_xact_lock_shared(l.hash) "
              "ELSE pg_advisory_xact_lock(l.hash) END "
              "FROM unnest($1::int8[], $2::bool[]) AS l(hash, is_shared)";
-    case Statement::kCommitBatches:
-      return commit_call();
     case Statement::kDataFacts:
       return "SELECT m.version::text, (m.system_identifier <> c.system_identifier)::text, "
              "(m.stamp_base + (pg_snapshot_xmax(pg_current_snapshot())::text::int8 << 12))::text "
@@ -139,6 +195,10 @@ std::string sql_of(Statement statement) {
     case Statement::kDropToEnd:
       return drop(true);
     default: {
+      if (statement >= Statement::kCommitTogether) {
+        const std::size_t kind = number_in(Statement::kCommitTogether, statement);
+        return commit_together_text((kind & 1U) != 0, (kind & 2U) != 0);
+      }
       if (statement >= Statement::kCommitAlone) {
         const std::size_t kind = number_in(Statement::kCommitAlone, statement);
         return commit_alone_text(kind / 2, kind % 2 != 0);
@@ -162,8 +222,12 @@ Statement commit_alone(std::size_t guards, bool erases) {
   return numbered(Statement::kCommitAlone, 2 * guards + (erases ? 1 : 0));
 }
 
+Statement commit_together(bool erases, bool logs) {
+  return numbered(Statement::kCommitTogether, (erases ? 1U : 0U) + (logs ? 2U : 0U));
+}
+
 bool is_commit(Statement statement) {
-  return statement == Statement::kCommitBatches || statement >= Statement::kCommitAlone;
+  return statement >= Statement::kCommitAlone;
 }
 
 const StatementText& statement_text(Statement statement) {

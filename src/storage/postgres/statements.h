@@ -18,7 +18,6 @@ enum class Statement : std::size_t {
   kGet,            // p, s -> v
   kGetMany,        // p[], s[] -> ver and v, or nulls, in the order of the keys
   kLock,           // hash int8[], shared bool[]
-  kCommitBatches,  // see the function commit_batches -> stamp or null, conflicts, changed
   kDataFacts,      // see DataFacts -> text
   kSettle,         // day int4, id -> stamp or null, conflicts, changed
   kSafePosition,   // -> int8
@@ -39,18 +38,28 @@ enum class Statement : std::size_t {
   // if none was erased.
   kDrop,
   kDropToEnd,
-  kGetFew,                            // see get_few()
-  kCommitAlone = kGetFew + kFewKeys,  // see commit_alone()
-  kEnd = kCommitAlone + 2 * (kFewGuards + 1),
+  kGetFew,                                                // see get_few()
+  kCommitAlone = kGetFew + kFewKeys,                      // see commit_alone()
+  kCommitTogether = kCommitAlone + 2 * (kFewGuards + 1),  // see commit_together()
+  kEnd = kCommitTogether + 4,
 };
 inline constexpr std::size_t kStatements = static_cast<std::size_t>(Statement::kEnd);
 
 // kGetMany for 1 to kFewKeys keys: p, s of each. It opens only the partitions of its keys.
 Statement get_few(std::size_t keys);
 
-// commit_batches() for one batch with one schema version, up to kFewGuards guards, at most one
-// erased key and no versioned rows, whose locks are held: day, id; p, s, version of the schema; p,
-// s, ver of each guard; p[], s[], v[] of the rows; p, s of the erased key -> the same and is_late.
+// Commits several batches, each of which succeeds or fails alone. The statement before it must take
+// their locks. Parameters: day, id, number of batches; p[], s[], version[], batch[] of the expected
+// schemas; p[], s[], ver[], batch[] of the guards (kReported: any, and its row is returned); p[],
+// s[], v[], ordinal[], batch[] of the rows. With `erases`, p[], s[], batch[] of the erased keys.
+// With `logs`, key[], at[], v[], ordinal[], batch[] of the versioned rows.
+// -> stamp, or null if nothing was written; the batches with conflicts, and with changed schemas;
+// whether the day is wrong; v or null of the guards, in their order.
+Statement commit_together(bool erases, bool logs);
+inline constexpr int64_t kReported = -1;
+// commit_together() for one batch with one schema version, up to kFewGuards guards, at most one
+// erased key and no versioned rows: day, id; p, s, version of the schema; p, s, ver of each guard;
+// p[], s[], v[] of the rows; p, s of the erased key.
 Statement commit_alone(std::size_t guards, bool erases);
 bool is_commit(Statement statement);
 

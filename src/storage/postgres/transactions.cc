@@ -82,6 +82,23 @@ void Transactions::transact(std::span<const std::string> keys, Decide decide, Co
   attempt(std::move(call));
 }
 
+// The commit has no guards that could fail, but can lose a deadlock. Then it is read first.
+void Transactions::transact_foreseen(std::span<const std::string> keys, Decide decide,
+                                     CommitDone done, SchemaVersions expected) {
+  auto call = std::make_unique<Call>(Call{.keys = keys,
+                                          .decide = std::move(decide),
+                                          .done = std::move(done),
+                                          .expected = {expected.begin(), expected.end()}});
+  std::vector<std::optional<std::string>> absent(keys.size());
+  Commit commit{.expected = call->expected, .batch = call->decide(absent)};
+  if (commit.batch.empty() || check_versions(commit.batch)) {
+    if (reads_.is_full()) return call->done(is_full());
+    return attempt(std::move(call));
+  }
+  for (const std::string& key : keys) commit.guards.push_back({.key = key, .version = kReported});
+  submit(std::move(commit), std::move(call));
+}
+
 void Transactions::write(Batch batch, CommitDone done, SchemaVersions expected) {
   if (auto refused = check_versions(batch)) return done(std::move(*refused));
   auto call = std::make_unique<Call>(Call{.keys = {},
@@ -132,7 +149,11 @@ void Transactions::submit(Commit commit, CallPtr call) {
   Call* const waiting = call.get();
   commit.done = [this, call = std::move(call)](Commit* ended, CommitResult result) mutable {
     ++call->attempts;
-    if (result.outcome != CommitOutcome::kConflict) return call->done(std::move(result));
+    if (result.outcome != CommitOutcome::kConflict) {
+      const bool is_known = result.outcome == CommitOutcome::kCommitted && !ended->reported.empty();
+      if (is_known) static_cast<void>(call->decide(ended->reported));
+      return call->done(std::move(result));
+    }
     if (call->decide) return try_again(std::move(call));
     post(locked_, std::move(call),
          [this, commit = std::move(*ended)](Session& session, CallPtr blind) mutable {

@@ -30,6 +30,8 @@ class Transactions {
   // See TransactStore.
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected);
+  void transact_foreseen(std::span<const std::string> keys, Decide decide, CommitDone done,
+                         SchemaVersions expected);
   void write(Batch batch, CommitDone done, SchemaVersions expected);
 
  private:

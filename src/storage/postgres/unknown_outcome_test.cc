@@ -279,9 +279,9 @@ TEST_F(UnknownOutcome, RoundTripsAreFew) {
   const auto round_trips = [&](const auto& call) {
     uint64_t fewest = std::numeric_limits<uint64_t>::max();
     for (int i = 0; i < 5; ++i) {
-      const uint64_t before = proxy_->pipelines();
+      const uint64_t before = proxy_->round_trips();
       call();
-      fewest = std::min(fewest, proxy_->pipelines() - before);
+      fewest = std::min(fewest, proxy_->round_trips() - before);
     }
     return fewest;
   };

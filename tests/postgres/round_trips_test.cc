@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// The round trips to PostgreSQL that operations take, compared with docs/cluster.md, and what a
+// request returns if the reply to its only round trip is lost.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "client/database_on_store.h"
+#include "storage/postgres/postgres_fixture.h"
+#include "support/must.h"
+
+namespace stator {
+namespace {
+
+using test::IsOk;
+using test::must;
+using test::PostgresProxy;
+using Fate = PostgresProxy::Fate;
+
+Item key_of(int number) {
+  return {{"pk", "a"}, {"sk", number}};
+}
+
+Item item_of(int number, int version = 0) {
+  Item item = key_of(number);
+  item.emplace("version", version);
+  return item;
+}
+
+class RoundTrips : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::postgres_dsn();
+    if (test::own_postgres() == nullptr) GTEST_SKIP() << "the proxy needs the server's socket";
+    schema_.emplace();
+    proxy_.emplace(test::own_postgres()->socket(), [this](PostgresProxy::CommitPipeline) {
+      return loses_reply_.exchange(false) ? Fate::kLoseReply : Fate::kPass;
+    });
+    database_.emplace(
+        must(open_database_on(test::PostgresSchema::open(schema_->options(*proxy_)))));
+    create("Plain", {});
+    create("Streamed", StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly});
+  }
+  void TearDown() override { database_.reset(); }
+
+  void create(const std::string& table, std::optional<StreamSpecification> stream) {
+    ASSERT_THAT(
+        database_->create_table({.table = table,
+                                 .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}},
+                                 .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
+                                 .billing_mode = BillingMode::kPayPerRequest,
+                                 .stream = std::move(stream)}),
+        IsOk());
+    for (int i = 0; i < kItems; ++i) {
+      ASSERT_THAT(database_->put_item({.table = table, .item = item_of(i)}), IsOk());
+    }
+  }
+
+  // Adds a row to the table. `request` has a number that it can write, since nothing is written if
+  // an item stays the same. The fewest of some repetitions: a connection is opened when it is first
+  // used, and jobs of the database send statements too.
+  template <class Request>
+  void measure(const std::string& operation, Request request) {
+    table_ += "| " + operation + " | " + std::to_string(fewest_of(request)) + " |\n";
+  }
+  template <class Request>
+  uint64_t fewest_of(Request request) {
+    uint64_t fewest = std::numeric_limits<uint64_t>::max();
+    for (int i = 0; i < kRepetitions; ++i) {
+      const uint64_t before = proxy_->round_trips();
+      EXPECT_THAT(request(*database_, ++requests_), IsOk());
+      fewest = std::min(fewest, proxy_->round_trips() - before);
+    }
+    return fewest;
+  }
+
+  static constexpr int kItems = 20;
+  static constexpr int kRepetitions = 8;
+
+  std::optional<test::PostgresSchema> schema_;
+  std::optional<PostgresProxy> proxy_;
+  std::atomic<bool> loses_reply_ = false;
+  std::optional<Database> database_;
+  int requests_ = 0;
+  std::string table_ = "| operation | round trips |\n| --- | --- |\n";
+};
+
+TransactWriteItemsRequest four_puts(int version) {
+  TransactWriteItemsRequest request;
+  for (int i = 0; i < 4; ++i)
+    request.items.push_back({.table = "Plain", .item = item_of(i, version)});
+  return request;
+}
+
+TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
+  measure("`GetItem`", [](Database& database, int) {
+    return database.get_item({.table = "Plain", .key = key_of(1)});
+  });
+  measure("`BatchGetItem`", [](Database& database, int) {
+    return database.batch_get_item({.items = {{"Plain", {.keys = {key_of(1), key_of(2)}}},
+                                              {"Streamed", {.keys = {key_of(3)}}}}});
+  });
+  measure("`TransactGetItems`", [](Database& database, int) {
+    return database.transact_get_items(
+        {.items = {{.table = "Plain", .key = key_of(1)}, {.table = "Streamed", .key = key_of(2)}}});
+  });
+  measure("`Query` or `Scan` of up to 32 items",
+          [](Database& database, int) { return database.scan({.table = "Plain"}); });
+  measure("`PutItem`", [](Database& database, int number) {
+    return database.put_item({.table = "Plain", .item = item_of(1, number)});
+  });
+  measure("`TransactWriteItems`", [](Database& database, int number) {
+    return database.transact_write_items(four_puts(number));
+  });
+  measure("`PutItem` that returns the old item", [](Database& database, int number) {
+    return database.put_item(
+        {.table = "Plain", .item = item_of(1, number), .return_values = ReturnValues::kAllOld});
+  });
+  measure("`PutItem` with a condition", [](Database& database, int number) {
+    return database.put_item(
+        {.table = "Plain", .item = item_of(1, number), .condition = "attribute_exists(pk)"});
+  });
+  measure("`PutItem` into a table with a stream", [](Database& database, int number) {
+    return database.put_item({.table = "Streamed", .item = item_of(1, number)});
+  });
+  measure("`DeleteItem`", [](Database& database, int number) {
+    return database.delete_item({.table = "Plain", .key = key_of(4 + number % kRepetitions)});
+  });
+  measure("`UpdateItem`", [](Database& database, int) {
+    return database.update_item({.table = "Plain",
+                                 .key = key_of(1),
+                                 .update = "ADD version :one",
+                                 .values = Values{{":one", 1}}});
+  });
+  measure("`TransactWriteItems` with a token", [](Database& database, int number) {
+    TransactWriteItemsRequest request = four_puts(number);
+    request.client_request_token = std::to_string(number);
+    return database.transact_write_items(request);
+  });
+
+  std::ifstream file(STATOR_CLUSTER_PAGE);
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  EXPECT_NE(page.find("\n\n" + table_ + "\n"), std::string::npos)
+      << "docs/cluster.md has other figures than were measured:\n"
+      << table_;
+}
+
+TEST_F(RoundTrips, OfABatchAreFewerThanItsWrites) {
+  constexpr int kPuts = 25;
+  const auto put_all = [](Database& database, int number) {
+    BatchWriteItemRequest request;
+    for (int i = 0; i < kPuts; ++i) {
+      request.items["Plain"].push_back({.put = item_of(i, number)});
+    }
+    return database.batch_write_item(request);
+  };
+  EXPECT_LT(fewest_of(put_all), kPuts / 2);
+}
+
+TEST_F(RoundTrips, ALostReplyLosesNoOldItem) {
+  loses_reply_ = true;
+  const auto replaced = database_->put_item(
+      {.table = "Plain", .item = key_of(1), .return_values = ReturnValues::kAllOld});
+  ASSERT_THAT(replaced, IsOk());
+  EXPECT_FALSE(loses_reply_);
+  EXPECT_EQ(replaced->attributes, item_of(1));
+
+  loses_reply_ = true;
+  ASSERT_THAT(database_->put_item({.table = "Plain", .item = item_of(2)}), IsOk());
+  EXPECT_FALSE(loses_reply_);
+  const auto deleted = database_->delete_item(
+      {.table = "Plain", .key = key_of(2), .return_values = ReturnValues::kAllOld});
+  ASSERT_THAT(deleted, IsOk());
+  EXPECT_EQ(deleted->attributes, item_of(2));
+}
+
+}  // namespace
+}  // namespace stator
