@@ -134,7 +134,7 @@ int run_program(int argc, const char* const* argv) {
     app.footer(kFooter);
     app.set_version_flag("--version", std::string("stator ") + STATOR_VERSION);
     Invocation invocation;
-    add_commands(app, invocation);
+    add_commands(app, invocation, argc > 1 ? argv[1] : "");
     if (argc > 1 && std::string_view(argv[1]) == kCompleteCommand) {
       const std::vector<std::string> words(argv + 2, argv + argc);
       for (const std::string& word : complete(app, words)) std::puts(word.c_str());

@@ -11,9 +11,8 @@
 //     });
 //   }
 //
-// Also declare add_lock() in commands.h and call it in commands.cc, where the order of the calls is
-// the order of the help. A command with subcommands sets require_subcommand(1) and leaves the
-// callbacks to them.
+// Also declare add_lock() in commands.h and list it in commands.cc, in the order of the help. A
+// command with subcommands sets require_subcommand(1) and leaves the callbacks to them.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +39,9 @@ struct Invocation {
   std::function<int()> run;
 };
 
-// Every subcommand, in the order in which help lists them.
-void add_commands(CLI::App& app, Invocation& invocation);
+// Adds the subcommand that was typed, or all, in the order in which help lists them, if there is
+// none of this name. To add all takes longer than most subcommands run.
+void add_commands(CLI::App& app, Invocation& invocation, std::string_view typed);
 
 // Replaces control characters except tabs by spaces, so that text from libraries, file names or
 // untrusted data is printed as one line.

@@ -1,40 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/commands.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
 #include "cli/examples.h"
 
 namespace stator::cli {
 
-void add_commands(CLI::App& app, Invocation& invocation) {
-  add_serve(app, invocation);
-  add_health(app, invocation);
-  add_test_mode(app, invocation);
-  add_tables(app, invocation);
-  add_describe(app, invocation);
-  add_get(app, invocation);
-  add_put(app, invocation);
-  add_delete(app, invocation);
-  add_query(app, invocation);
-  add_scan(app, invocation);
-  add_search(app, invocation);
-  add_sql(app, invocation);
-  add_shell(app, invocation);
-  add_bench(app, invocation);
-  add_apply(app, invocation);
-  add_toggle(app, invocation);
-  add_lock(app, invocation);
-  add_feed(app, invocation);
-  add_sensor(app, invocation);
-  add_export(app, invocation);
-  add_import(app, invocation);
-  add_copy(app, invocation);
-  add_backup(app, invocation);
-  add_restore(app, invocation);
-  add_verify(app, invocation);
-  add_recover(app, invocation);
-  add_cluster(app, invocation);
-  add_policy(app, invocation);
-  add_completion(app, invocation);
+namespace {
+
+struct Command {
+  std::string_view name;
+  void (*add)(CLI::App& app, Invocation& invocation);
+};
+
+constexpr Command kCommands[] = {
+    {"serve", add_serve},
+    {"health", add_health},
+    {"test-mode", add_test_mode},
+    {"tables", add_tables},
+    {"describe", add_describe},
+    {"get", add_get},
+    {"put", add_put},
+    {"delete", add_delete},
+    {"query", add_query},
+    {"scan", add_scan},
+    {"search", add_search},
+    {"sql", add_sql},
+    {"shell", add_shell},
+    {"bench", add_bench},
+    {"apply", add_apply},
+    {"toggle", add_toggle},
+    {"lock", add_lock},
+    {"feed", add_feed},
+    {"sensor", add_sensor},
+    {"export", add_export},
+    {"import", add_import},
+    {"copy", add_copy},
+    {"backup", add_backup},
+    {"restore", add_restore},
+    {"verify", add_verify},
+    {"recover", add_recover},
+    {"cluster", add_cluster},
+    {"policy", add_policy},
+    {"completion", add_completion},
+};
+
+}  // namespace
+
+void add_commands(CLI::App& app, Invocation& invocation, std::string_view typed) {
+  const bool is_known = std::ranges::find(kCommands, typed, &Command::name) != std::end(kCommands);
+  for (const Command& command : kCommands) {
+    if (!is_known || command.name == typed) command.add(app, invocation);
+  }
   add_examples(app);
 }
 
