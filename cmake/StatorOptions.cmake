@@ -22,7 +22,8 @@ if(CCACHE_PROGRAM)
       CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE_PROGRAM})
 endif()
 
-# Faster than the default linker, and there are many test programs.
+# Faster than the default linker, and there are many test programs. Presets for use do without: the
+# default linker keeps the code that runs at startup together.
 find_program(MOLD_PROGRAM mold)
 if(MOLD_PROGRAM)
   add_link_options(-fuse-ld=mold)
