@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <mutex>
 #include <thread>
 
 #include "engine/catalog/records.h"
@@ -52,16 +53,23 @@ class HookedStore final : public test::ForwardingStore {
         std::move(done), expected);
   }
   Result<void> drop_range(const KeyRange& range) override {
-    if (auto hook = std::exchange(hooks_.before_drop, {})) STATOR_RETURN_IF_ERROR(hook());
+    if (auto once = take(hooks_.before_drop)) STATOR_RETURN_IF_ERROR(once());
     return inner_->drop_range(range);
   }
 
  private:
-  static void run(std::function<void()>& hook) {
-    if (const auto once = std::exchange(hook, {})) once();
+  // Jobs of the catalog use the store too.
+  template <class Hook>
+  Hook take(Hook& hook) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(hook, {});
+  }
+  void run(std::function<void()>& hook) {
+    if (const auto once = take(hook)) once();
   }
 
   Hooks& hooks_;
+  std::mutex mutex_;
 };
 
 class CatalogPins : public ::testing::Test {
