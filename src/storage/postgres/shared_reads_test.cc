@@ -91,7 +91,7 @@ class SharedReads : public testing::Test {
     }
     reader.release();
     for (int i = 0; i < kReads; ++i) ended.acquire();
-    pipelines_ = proxy_->round_trips() - before;
+    round_trips_ = proxy_->round_trips() - before;
     return results;
   }
   static std::string values_of(std::size_t read) {
@@ -101,7 +101,7 @@ class SharedReads : public testing::Test {
   std::optional<test::PostgresSchema> schema_;
   std::optional<PostgresProxy> proxy_;
   std::unique_ptr<TransactStore> store_;
-  uint64_t pipelines_ = 0;
+  uint64_t round_trips_ = 0;
 };
 
 TEST_F(SharedReads, TakeFewStatementsAndGetTheirOwnRows) {
@@ -110,7 +110,7 @@ TEST_F(SharedReads, TakeFewStatementsAndGetTheirOwnRows) {
     ASSERT_THAT(results[i], IsOk());
     EXPECT_EQ(*results[i], values_of(i));
   }
-  EXPECT_LT(pipelines_, 6U) << "20 reads of 4 keys, 64 keys at a time, and the monitor";
+  EXPECT_LT(round_trips_, 6U) << "20 reads of 4 keys, 64 keys at a time, and the monitor";
 }
 
 TEST_F(SharedReads, FailAloneIfTheServerResponds) {

@@ -72,23 +72,25 @@ Transactions::Decided Transactions::Call::decide_on(const KeyRows& found) {
   return decided;
 }
 
+Transactions::CallPtr Transactions::call_of(std::span<const std::string> keys, Decide decide,
+                                            CommitDone done, SchemaVersions expected) {
+  return std::make_unique<Call>(Call{.keys = keys,
+                                     .decide = std::move(decide),
+                                     .done = std::move(done),
+                                     .expected = {expected.begin(), expected.end()}});
+}
+
 void Transactions::transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                             SchemaVersions expected) {
   if (reads_.is_full()) return done(is_full());
-  auto call = std::make_unique<Call>(Call{.keys = keys,
-                                          .decide = std::move(decide),
-                                          .done = std::move(done),
-                                          .expected = {expected.begin(), expected.end()}});
+  auto call = call_of(keys, std::move(decide), std::move(done), expected);
   attempt(std::move(call));
 }
 
 // The commit has no guards that could fail, but can lose a deadlock. Then it is read first.
 void Transactions::transact_foreseen(std::span<const std::string> keys, Decide decide,
                                      CommitDone done, SchemaVersions expected) {
-  auto call = std::make_unique<Call>(Call{.keys = keys,
-                                          .decide = std::move(decide),
-                                          .done = std::move(done),
-                                          .expected = {expected.begin(), expected.end()}});
+  auto call = call_of(keys, std::move(decide), std::move(done), expected);
   std::vector<std::optional<std::string>> absent(keys.size());
   Commit commit{.expected = call->expected, .batch = call->decide(absent)};
   if (commit.batch.empty() || check_versions(commit.batch)) {
@@ -101,10 +103,7 @@ void Transactions::transact_foreseen(std::span<const std::string> keys, Decide d
 
 void Transactions::write(Batch batch, CommitDone done, SchemaVersions expected) {
   if (auto refused = check_versions(batch)) return done(std::move(*refused));
-  auto call = std::make_unique<Call>(Call{.keys = {},
-                                          .decide = {},
-                                          .done = std::move(done),
-                                          .expected = {expected.begin(), expected.end()}});
+  auto call = call_of({}, {}, std::move(done), expected);
   Commit commit{.expected = call->expected, .batch = std::move(batch)};
   submit(std::move(commit), std::move(call));
 }

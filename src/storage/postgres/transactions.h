@@ -45,6 +45,8 @@ class Transactions {
 
   class FirstRead;
 
+  static CallPtr call_of(std::span<const std::string> keys, Decide decide, CommitDone done,
+                         SchemaVersions expected);
   void attempt(CallPtr call);
   void decide(CallPtr call, const Result<KeyRows>& rows);
   void submit(Commit commit, CallPtr call);
