@@ -59,11 +59,13 @@ if(STATOR_SANITIZE)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
     # AddressSanitizer calls its checks, as copies of them take 15 % of the time to compile.
     add_compile_options("SHELL:-mllvm -asan-instrumentation-with-call-threshold=0")
+    set(STATOR_INLINE_CHECKS "SHELL:-mllvm -asan-instrumentation-with-call-threshold=1000000")
   else()
     # The same. Alignment and overflow of pointers would take another third; the fuzzers, which Clang
     # compiles, check them.
     add_compile_options(--param=asan-instrumentation-with-call-threshold=0
       -fno-sanitize=alignment,pointer-overflow)
+    set(STATOR_INLINE_CHECKS --param=asan-instrumentation-with-call-threshold=1000000)
     # Under sanitizers GCC 12 reports false maybe-uninitialized and fence warnings in the library.
     target_compile_options(stator_flags INTERFACE -Wno-maybe-uninitialized -Wno-tsan)
   endif()

@@ -20,14 +20,33 @@ function(stator_test_headers)
   target_precompile_headers(stator_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h>)
 endfunction()
 
+# stator_group(VARIABLE NAME SIZE SOURCE…): sets VARIABLE to files that include SIZE sources each, so
+# that headers are read less often. The files that CMake would write (UNITY_BUILD) contain the path of
+# the clone, and ccache would find nothing in another one.
+function(stator_group variable name size)
+  file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+  list(TRANSFORM ARGN REPLACE "(.+)" "#include \"${folder}/\\1\"\n")
+  set(files "")
+  while(ARGN)
+    list(LENGTH files number)
+    list(SUBLIST ARGN 0 ${size} group)
+    list(REMOVE_ITEM ARGN ${group})
+    list(JOIN group "" content)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/groups/${name}_${number}.cc)
+    file(GENERATE OUTPUT ${file} CONTENT "${content}")
+    list(APPEND files ${file})
+  endwhile()
+  set_source_files_properties(${files} PROPERTIES INCLUDE_DIRECTORIES ${PROJECT_SOURCE_DIR})
+  set(${variable} ${files} PARENT_SCOPE)
+endfunction()
+
 # stator_library(NAME SOURCES … DEPS …): the target of one folder under src/, named stator_NAME.
 # Its sources are compiled several at a time to read headers less often, so file-local names are
 # unique within a folder. SEPARATE ones stay alone.
 function(stator_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;SEPARATE;DEPS;PRIVATE_DEPS" ${ARGN})
-  add_library(stator_${name} STATIC ${ARG_SOURCES} ${ARG_SEPARATE})
-  set_target_properties(stator_${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
-  set_source_files_properties(${ARG_SEPARATE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  stator_group(groups ${name} 8 ${ARG_SOURCES})
+  add_library(stator_${name} STATIC ${groups} ${ARG_SEPARATE})
   target_include_directories(stator_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>
@@ -35,6 +54,14 @@ function(stator_library name)
   target_link_libraries(stator_${name}
     PUBLIC ${ARG_DEPS}
     PRIVATE $<BUILD_INTERFACE:stator_flags> ${ARG_PRIVATE_DEPS})
+endfunction()
+
+# stator_computes(TARGET): it computes much. Checks of sanitizers that are calls would make its tests
+# take several times as long, so each check is a copy, and the code is optimized.
+function(stator_computes target)
+  if(STATOR_SANITIZE)
+    target_compile_options(${target} PRIVATE -O2 ${STATOR_INLINE_CHECKS})
+  endif()
 endfunction()
 
 # stator_skip_unless_run(TARGET LABEL…): a program of tests with these labels is not built by default
@@ -77,15 +104,15 @@ function(stator_test name)
   if(ARG_EXHAUSTIVE)
     list(APPEND ARG_LABELS exhaustive)
   endif()
-  add_executable(${name} ${ARG_SOURCES})
+  stator_group(groups ${name} 4 ${ARG_SOURCES})
+  add_executable(${name} ${groups})
   if("quick" IN_LIST ARG_LABELS AND (ARG_PROCESSES OR ARG_EXHAUSTIVE OR ARG_CHECK))
     list(APPEND ARG_LABELS check)
   elseif("quick" IN_LIST ARG_LABELS)
     add_dependencies(quick_tests ${name})
   endif()
-  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 4)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-  target_link_libraries(${name} PRIVATE ${ARG_DEPS} stator_flags GTest::gtest GTest::gmock GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE ${ARG_DEPS} stator_test_paths stator_flags GTest::gtest GTest::gmock GTest::gtest_main)
   target_compile_options(${name} PRIVATE ${STATOR_TEST_OPTIONS})
   if(TARGET stator_test_headers)
     target_compile_options(${name} PRIVATE -fpch-preprocess)

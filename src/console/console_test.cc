@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "console/embedded_files.h"
+#include "support/paths.h"
 #include "support/temp_dir.h"
 
 namespace stator::console {
@@ -27,7 +28,7 @@ http::Response get(std::string_view target, std::vector<http::Header> headers = 
 }
 
 std::string source_of(std::string_view name) {
-  std::ifstream in(std::string(STATOR_CONSOLE_DIR) + "/" + std::string(name), std::ios::binary);
+  std::ifstream in(test::source_path("console/" + std::string(name)), std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -115,7 +116,7 @@ TEST(Console, HasNoOtherNames) {
        {"/console/none", "/console/../CMakeLists.txt", "/console/..%2fREADME.md", "/console//",
         "/console//etc/passwd", "/console/./main.js", "/console/MAIN.JS", "/console/main.js/"}) {
     EXPECT_EQ(get(target).status, 404) << target;
-    EXPECT_EQ(get(target, {}, "GET", Console(STATOR_CONSOLE_DIR)).status, 404) << target;
+    EXPECT_EQ(get(target, {}, "GET", Console(test::source_path("console"))).status, 404) << target;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "server/server.h"
 #include "server/service_harness.h"
 #include "support/must.h"
+#include "support/paths.h"
 #include "support/raw_connection.h"
 
 namespace stator::server {
@@ -66,7 +67,7 @@ Names exported_metrics() {
 TEST(Monitoring, NamesOnlyMetricsThatExist) {
   const Names exported = exported_metrics();
   ASSERT_THAT(exported, Contains("stator_ready"));
-  const std::filesystem::path docs = STATOR_DOCS;
+  const std::filesystem::path docs = test::source_path("docs");
   for (const std::string file : {"grafana-dashboard.json", "prometheus-alerts.yml"}) {
     const Names named = metrics_in(content_of(docs / "monitoring" / file));
     EXPECT_THAT(named, Not(IsEmpty())) << file;
@@ -75,8 +76,7 @@ TEST(Monitoring, NamesOnlyMetricsThatExist) {
 }
 
 TEST(Monitoring, DocumentsEveryMetricAndNoOther) {
-  EXPECT_EQ(metrics_in(content_of(std::filesystem::path(STATOR_DOCS) / "metrics.md")),
-            exported_metrics());
+  EXPECT_EQ(metrics_in(content_of(test::source_path("docs/metrics.md"))), exported_metrics());
 }
 
 // Only histograms lose their suffixes.

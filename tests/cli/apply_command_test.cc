@@ -6,6 +6,7 @@
 #include "cli/stator_program.h"
 #include "cli/terminal.h"
 #include "client/scripted_service.h"
+#include "support/paths.h"
 
 namespace stator::test {
 namespace {
@@ -233,7 +234,7 @@ TEST_P(ApplyCommand, ReportsInvalidTemplates) {
 // create_table_if_missing() fails if the existing table lacks a required part.
 TEST_P(ApplyCommand, TheRecipesTemplatesMakeTheTablesThatTheyNeed) {
   const auto apply = [&](const std::string& name, std::vector<std::string> parameters = {}) {
-    std::vector<std::string> arguments{"apply", std::string(TEMPLATES) + "/" + name + ".yml"};
+    std::vector<std::string> arguments{"apply", source_path("examples/templates/" + name + ".yml")};
     for (std::string& parameter : parameters) {
       arguments.insert(arguments.end(), {"--parameter", std::move(parameter)});
     }

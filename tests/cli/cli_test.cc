@@ -11,6 +11,7 @@
 
 #include "cli/stator_program.h"
 #include "support/notify_socket.h"
+#include "support/paths.h"
 #include "support/raw_connection.h"
 #include "support/temp_dir.h"
 
@@ -106,7 +107,7 @@ TEST(Serve, AnnouncesTheTestMode) {
   const TempDir directory;
   const std::string file = (directory.path() / "rules.json").string();
   std::ofstream(file) << rules;
-  const std::vector<std::string> serve = {STATOR_BINARY, "serve", "--memory", "--listen",
+  const std::vector<std::string> serve = {stator_binary(), "serve", "--memory", "--listen",
                                           "127.0.0.1:0"};
   for (const auto& [variable, arguments] :
        std::vector<std::pair<std::string, std::vector<std::string>>>{
@@ -222,7 +223,7 @@ TEST(Serve, ReportsItsStateToItsServiceManager) {
   const TempDir temporary;
   const std::string name = (temporary.path() / "notify").string();
   const NotifySocket manager(name);
-  Process server({"env", "NOTIFY_SOCKET=" + name, STATOR_BINARY, "serve", "--memory", "--listen",
+  Process server({"env", "NOTIFY_SOCKET=" + name, stator_binary(), "serve", "--memory", "--listen",
                   "127.0.0.1:0"});
   EXPECT_EQ(manager.next(), "READY=1");
   EXPECT_TRUE(RawConnection(port_in(server.read_line())).connected());
@@ -288,7 +289,7 @@ TEST(Cli, CompletesInBash) {
   Process process({"bash", "-c",
                    "PATH=\"$(dirname \"$0\"):$PATH\"; source <(stator completion bash); "
                    "COMP_WORDS=(stator sensor roll); COMP_CWORD=2; _stator; echo \"$COMPREPLY\"",
-                   STATOR_BINARY});
+                   stator_binary()});
   EXPECT_EQ(process.wait(), 0);
   EXPECT_EQ(process.out(), "rollups\n");
 }

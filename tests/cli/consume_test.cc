@@ -20,6 +20,7 @@
 #include "stator/recipes/toggle.h"
 #include "support/from_environment.h"
 #include "support/nats_server.h"
+#include "support/paths.h"
 #include "support/server_process.h"
 
 namespace stator::test {
@@ -189,7 +190,7 @@ TEST_F(Consume, LosesNoLineWhereverItIsKilled) {
 TEST_F(Consume, LosesNoMessageIfAnyConsumerIsKilled) {
   const NatsServer nats;
   ASSERT_FALSE(nats.url().empty()) << "nats-server did not start";
-  const ServerProcess server(STATOR_BINARY, {"--data", at("data")});
+  const ServerProcess server(stator_binary(), {"--data", at("data")});
   auto stream = nats::JetStream::connect({.url = nats.url()});
   ASSERT_TRUE(stream) << stream.error().message;
   ASSERT_TRUE(stream->create_stream_if_missing("TOGGLES", {"toggles.>"}));
@@ -228,7 +229,7 @@ TEST_F(Consume, LosesNoMessageIfAnyConsumerIsKilled) {
 TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
   const NatsServer nats;
   ASSERT_FALSE(nats.url().empty()) << "nats-server did not start";
-  const ServerProcess server(STATOR_BINARY, {"--memory"});
+  const ServerProcess server(stator_binary(), {"--memory"});
   auto stream = nats::JetStream::connect({.url = nats.url()});
   ASSERT_TRUE(stream) << stream.error().message;
   ASSERT_TRUE(stream->create_stream_if_missing("SWITCHES", {"switches.>"}));

@@ -5,6 +5,7 @@
 #include "cli/stator_program.h"
 #include "cli/terminal.h"
 #include "client/scripted_service.h"
+#include "support/paths.h"
 
 namespace stator::test {
 namespace {
@@ -46,7 +47,7 @@ class DataCommands : public CommandTest {
   }
   Ran shell(const std::string& input) const {
     std::vector<std::string> command = {"sh", "-c", "printf %s \"$1\" | \"$0\" shell $2 $3",
-                                        STATOR_BINARY, input};
+                                        stator_binary(), input};
     for (const std::string& flag : where_.flags()) command.push_back(flag);
     Process process(command);
     const int status = process.wait();
@@ -321,7 +322,7 @@ TEST(DataCommandsAlone, EditStatementsOnATerminal) {
   std::ofstream(csv) << "id\na\n";
   ASSERT_EQ(run_stator({"import", "Things", csv, "--key", "id:S", at[0], at[1]}).status, 0);
   const std::string command = "XDG_STATE_HOME=" + where.path("state") + " TERM=xterm exec " +
-                              std::string(STATOR_BINARY) + " shell " + at[0] + " " + at[1];
+                              stator_binary() + " shell " + at[0] + " " + at[1];
   {
     Terminal terminal({"sh", "-c", command});
     ASSERT_TRUE(terminal.shows("stator> "));
@@ -349,7 +350,7 @@ TEST(DataCommandsAlone, ReadAnItemAndStatementsFromStandardInput) {
       " && echo \"SELECT * FROM Things WHERE id = 'b'\" | \"$0\" sql " + at[0] + " " + at[1];
   const std::string csv = where.path("t.csv");
   std::ofstream(csv) << "id\na\n";
-  Process process({"sh", "-c", script, STATOR_BINARY, csv});
+  Process process({"sh", "-c", script, stator_binary(), csv});
   const int status = process.wait();
   EXPECT_EQ(status, 0) << process.err();
   EXPECT_EQ(process.out(), "imported 1 items, 0 errors\n{\"id\":\"b\"}\n");
@@ -358,7 +359,7 @@ TEST(DataCommandsAlone, ReadAnItemAndStatementsFromStandardInput) {
 TEST(DataCommandsAlone, RefuseStandardInputThatCannotBeRead) {
   // Reading a directory fails, so standard input is unreadable.
   for (const char* command : {"\"$0\" sql - < /", "\"$0\" put Things - < /"}) {
-    Process process({"sh", "-c", command, STATOR_BINARY});
+    Process process({"sh", "-c", command, stator_binary()});
     EXPECT_EQ(process.wait(), 1) << command;
     EXPECT_THAT(process.err(), HasSubstr("cannot read standard input: Is a directory")) << command;
   }

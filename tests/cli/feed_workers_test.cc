@@ -21,6 +21,7 @@
 #include "support/from_environment.h"
 #include "support/mariadb_server.h"
 #include "support/nats_server.h"
+#include "support/paths.h"
 #include "support/server_process.h"
 
 namespace stator::test {
@@ -36,7 +37,7 @@ struct Graph {
 };
 
 Graph read_graph() {
-  std::ifstream file(MISERABLES);
+  std::ifstream file(source_path("examples/data/miserables.json"));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   Graph graph;
   const std::regex node("\"name\":\"([^\"]+)\"");
@@ -112,7 +113,7 @@ class FeedWorkers : public testing::Test {
   }
 
   TempDir directory_;
-  ServerProcess server_{STATOR_BINARY, {"--data", (directory_.path() / "data").string()}};
+  ServerProcess server_{stator_binary(), {"--data", (directory_.path() / "data").string()}};
   std::unique_ptr<HttpClient> client_;
   uint64_t seed_ = number_from_environment("STATOR_SEED", std::random_device{}());
   testing::ScopedTrace trace_{__FILE__, __LINE__, "STATOR_SEED=" + std::to_string(seed_)};

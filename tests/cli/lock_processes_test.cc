@@ -6,6 +6,7 @@
 
 #include "cli/stator_program.h"
 #include "cli/terminal.h"
+#include "support/paths.h"
 
 namespace stator::test {
 namespace {
@@ -63,9 +64,7 @@ class LockProcesses : public testing::Test {
     std::ofstream(path) << text << '\n';
     return path;
   }
-  std::string lock_run() const {
-    return std::string(STATOR_BINARY) + " lock run nightly --endpoint " + url();
-  }
+  std::string lock_run() const { return stator_binary() + " lock run nightly --endpoint " + url(); }
   // Creates a file that runs `script` under the lock, as one job of a shell.
   std::string launcher(const std::string& script, const std::string& flags = "") const {
     return file("launch", "exec " + lock_run() + " " + flags + " -- sh " + file("job", script));

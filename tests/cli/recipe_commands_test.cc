@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "cli/stator_program.h"
+#include "support/paths.h"
 
 namespace stator::test {
 namespace {
@@ -204,7 +205,7 @@ TEST(RecipeCommand, FindsTheServerInTheEnvironment) {
         {"AWS_CONFIG_FILE=" + config, "AWS_PROFILE=lab"}}) {
     std::vector<std::string> command = {"env"};
     command.insert(command.end(), settings.begin(), settings.end());
-    command.insert(command.end(), {STATOR_BINARY, "toggle", "save", "door", "on", "--at",
+    command.insert(command.end(), {stator_binary(), "toggle", "save", "door", "on", "--at",
                                    "2024-01-0" + std::to_string(day++) + "T00:00:00Z"});
     Process process(command);
     EXPECT_EQ(process.wait(), 0) << process.err();
@@ -276,8 +277,8 @@ TEST(RecipeCommand, NamesADirectoryThatItCannotUse) {
 TEST(RecipeCommand, FailsWhereItsAnswerCannotBeWritten) {
   const TempDir temporary;
   const std::string data = (temporary.path() / "data").string();
-  Process process(
-      {"sh", "-c", "exec \"$0\" toggle save n on --data \"$1\" > /dev/full", STATOR_BINARY, data});
+  Process process({"sh", "-c", "exec \"$0\" toggle save n on --data \"$1\" > /dev/full",
+                   stator_binary(), data});
   EXPECT_EQ(process.wait(), 1);
   EXPECT_THAT(process.err(), HasSubstr("could not write to standard output"));
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "cli/stator_program.h"
+#include "support/paths.h"
 #include "support/temp_dir.h"
 #include "support/tls_connection.h"
 
@@ -80,7 +81,7 @@ TEST_F(ServeTls, AnswersHealthChecksWithACertificateWhereItAsksForOne) {
   const std::string with_environment =
       "STATOR_HEALTH_ENDPOINT=" + url + " STATOR_HEALTH_CLIENT_CERT=" + certificate_ +
       " STATOR_HEALTH_CLIENT_KEY=" + key_ + " STATOR_HEALTH_TIMEOUT=30s exec ";
-  Process check({"sh", "-c", with_environment + STATOR_BINARY + " health"});
+  Process check({"sh", "-c", with_environment + stator_binary() + " health"});
   EXPECT_EQ(check.wait(), 0);
   EXPECT_EQ(check.out(), "ready\n");
   expect_refusal({"health", url, "--client-cert", certificate_}, 2, "--client-key");

@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "cli/process.h"
+#include "support/paths.h"
 #include "support/temp_dir.h"
 
 namespace stator::test {
 
 inline std::vector<std::string> stator_command(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), STATOR_BINARY);
+  arguments.insert(arguments.begin(), stator_binary());
   return arguments;
 }
 

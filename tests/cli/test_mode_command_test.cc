@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/stator_program.h"
+#include "support/paths.h"
 #include "support/temp_dir.h"
 
 namespace stator::test {
@@ -63,7 +64,7 @@ TEST(TestModeCommand, SignsItsRequests) {
     std::vector<std::string> command = {"env",
                                         "AWS_ACCESS_KEY_ID=AKIDANN",
                                         "AWS_SECRET_ACCESS_KEY=" + secret,
-                                        STATOR_BINARY,
+                                        stator_binary(),
                                         "test-mode",
                                         "--endpoint=" + url_of(server)};
     command.insert(command.end(), arguments.begin(), arguments.end());

@@ -11,6 +11,7 @@
 #include "stator/database.h"
 #include "storage/postgres/postgres_fixture.h"
 #include "support/must.h"
+#include "support/paths.h"
 
 namespace stator::test {
 namespace {
@@ -226,8 +227,8 @@ TEST_F(ClusterCommand, PasswordsAreNeitherTakenFromTheCommandLineNorPrinted) {
 TEST_F(ClusterCommand, AServerWithAPasswordNamesItsDatabaseWithoutIt) {
   std::string url = postgres_url();
   url.insert(url.find('@'), ":s3cret");
-  Process process({"env", "STATOR_STORE=" + url, STATOR_BINARY, "serve", "--port", "0", "--schema",
-                   schema_.name()});
+  Process process({"env", "STATOR_STORE=" + url, stator_binary(), "serve", "--port", "0",
+                   "--schema", schema_.name()});
   EXPECT_THAT(process.read_line(), HasSubstr("listening on "));
   EXPECT_EQ(process.read_line(),
             "tables are in schema " + schema_.name() +

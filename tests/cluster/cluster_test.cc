@@ -25,6 +25,7 @@
 #include "support/from_environment.h"
 #include "support/ledger.h"
 #include "support/must.h"
+#include "support/paths.h"
 #include "support/raw_connection.h"
 #include "support/server_process.h"
 #include "support/stream_consumer.h"
@@ -59,7 +60,7 @@ class Cluster : public ::testing::Test {
   }
 
   void start(std::size_t server) {
-    servers_[server].emplace(STATOR_BINARY,
+    servers_[server].emplace(stator_binary(),
                              std::vector<std::string>{"--store", postgres_url(), "--schema",
                                                       schema_.name(), "--expire-every", "0.1"});
     ASSERT_FALSE(servers_[server]->url().empty()) << "the server did not start";

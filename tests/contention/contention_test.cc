@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "stator/http_client.h"
+#include "support/paths.h"
 #include "support/server_process.h"
 #include "support/temp_dir.h"
 
@@ -93,7 +94,8 @@ bool winners_are_stored(const std::string& url, const Shared& shared) {
 
 TEST(Contention, HasOneWinnerInEachRoundAmongSixteenProcesses) {
   const test::TempDir directory;
-  test::ServerProcess server(STATOR_BINARY, {"--data", (directory.path() / "data").string()});
+  test::ServerProcess server(test::stator_binary(),
+                             {"--data", (directory.path() / "data").string()});
   ASSERT_FALSE(server.url().empty());
   ASSERT_TRUE(succeeded(in_a_process([&] { return create_table(server.url()); })));
   Shared& shared = share();

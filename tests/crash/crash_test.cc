@@ -22,6 +22,7 @@
 #include "stator/http_client.h"
 #include "support/from_environment.h"
 #include "support/ledger.h"
+#include "support/paths.h"
 #include "support/server_process.h"
 #include "support/temp_dir.h"
 
@@ -57,12 +58,12 @@ void write_until_killed(Client& client, Ledger& ledger, Upkeep& upkeep, ServerPr
 }
 
 void expect_sound(const std::string& data) {
-  Process verify({STATOR_BINARY, "verify", data});
+  Process verify({stator_binary(), "verify", data});
   EXPECT_EQ(verify.wait(), 0) << verify.out() << verify.err();
 }
 
 void create_tables(Upkeep& upkeep, const std::vector<std::string>& arguments) {
-  ServerProcess server(SHIFTED_STATOR_BINARY, arguments);
+  ServerProcess server(build_path("tests/crash/shifted_stator"), arguments);
   ASSERT_FALSE(server.url().empty()) << "the server did not start";
   HttpClient client = connect(server.url());
   const auto created = Ledger::create(client);
@@ -102,7 +103,7 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   const Environment ahead(kClockAhead, "1200");
   for (uint64_t round = 0; round <= rounds && !HasFailure(); ++round) {
     SCOPED_TRACE("after " + std::to_string(round) + " kills");
-    ServerProcess server(SHIFTED_STATOR_BINARY, arguments);
+    ServerProcess server(build_path("tests/crash/shifted_stator"), arguments);
     ASSERT_FALSE(server.url().empty()) << "the server did not start after a crash";
     HttpClient client = connect(server.url());
     ledger.settle(client, Kept::kAcknowledged);

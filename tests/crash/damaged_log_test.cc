@@ -18,6 +18,7 @@
 #include "stator/http_client.h"
 #include "support/from_environment.h"
 #include "support/matchers.h"
+#include "support/paths.h"
 #include "support/server_process.h"
 #include "support/temp_dir.h"
 
@@ -38,7 +39,7 @@ class DamagedLog : public testing::Test {
  protected:
   // Makes writes that are acknowledged one after the other, some larger than a block of the log.
   void write_and_kill() {
-    ServerProcess server(STATOR_BINARY, {"--data", killed_.string()});
+    ServerProcess server(stator_binary(), {"--data", killed_.string()});
     ASSERT_FALSE(server.url().empty());
     HttpClient client = HttpClient::open({.endpoint = server.url(), .max_attempts = 1}).value();
     ASSERT_THAT(client.create_table({.table = kTable,

@@ -18,6 +18,7 @@
 
 #include "stator/http_client.h"
 #include "support/matchers.h"
+#include "support/paths.h"
 #include "support/raw_connection.h"
 #include "support/server_process.h"
 
@@ -40,7 +41,7 @@ class HostileTest : public ::testing::Test {
  protected:
   explicit HostileTest(std::vector<std::string> flags = {}) {
     flags.insert(flags.begin(), "--memory");
-    server_ = std::make_unique<ServerProcess>(STATOR_BINARY, flags);
+    server_ = std::make_unique<ServerProcess>(stator_binary(), flags);
     auto client = HttpClient::open({.endpoint = server_->url(), .max_attempts = 1});
     EXPECT_THAT(client, IsOk());
     if (client) client_ = std::make_unique<HttpClient>(std::move(*client));

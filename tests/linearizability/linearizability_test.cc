@@ -24,6 +24,7 @@
 #include "stator/http_client.h"
 #include "storage/postgres/postgres_fixture.h"
 #include "support/from_environment.h"
+#include "support/paths.h"
 #include "support/server_process.h"
 #include "support/temp_dir.h"
 
@@ -107,7 +108,7 @@ class Servers {
   }
 
   bool start(std::size_t i) {
-    processes_[i].emplace(STATOR_BINARY, arguments_);
+    processes_[i].emplace(stator_binary(), arguments_);
     // One attempt, because each retry is a separate operation.
     auto client = HttpClient::open({.endpoint = processes_[i]->url(), .max_attempts = 1});
     if (!client) {

@@ -20,6 +20,7 @@
 #include "support/from_environment.h"
 #include "support/ledger.h"
 #include "support/matchers.h"
+#include "support/paths.h"
 #include "support/server_process.h"
 #include "support/temp_dir.h"
 
@@ -39,7 +40,7 @@ struct Ended {
 };
 
 Ended run(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), STATOR_BINARY);
+  arguments.insert(arguments.begin(), stator_binary());
   Process process(std::move(arguments));
   const int status = process.wait();
   return {.status = status, .out = process.out(), .err = process.err()};
@@ -117,7 +118,7 @@ TEST_F(Operations, ABackupUnderLoadIsOnePointInTime) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
   Ledger ledger(kWriters, seed);
-  ServerProcess server(STATOR_BINARY, {"--data", at("data")});
+  ServerProcess server(stator_binary(), {"--data", at("data")});
   ASSERT_FALSE(server.url().empty());
   auto client = HttpClient::open({.endpoint = server.url(), .max_attempts = 1}).value();
   ASSERT_THAT(Ledger::create(client), IsOk());
@@ -154,11 +155,11 @@ TEST_F(Operations, ABackupUnderLoadIsOnePointInTime) {
 }
 
 TEST_F(Operations, AServerThatComesBackAfterACrashTakesBackups) {
-  ServerProcess crashing(STATOR_BINARY, {"--data", at("data")});
+  ServerProcess crashing(stator_binary(), {"--data", at("data")});
   ASSERT_FALSE(crashing.url().empty());
   crashing.kill_now();
   expect_success({"backup", "--data", at("data"), at("without server")});
-  ServerProcess server(STATOR_BINARY, {"--data", at("data")});
+  ServerProcess server(stator_binary(), {"--data", at("data")});
   struct stat control{};
   ASSERT_EQ(stat((at("data") + "/control").c_str(), &control), 0);
   EXPECT_EQ(control.st_mode & 0777, 0600U) << "others may ask for backups";
@@ -244,7 +245,7 @@ TEST_F(Operations, VerifyReportsForPeopleAndScripts) {
 }
 
 TEST_F(Operations, VerifyNamesTablesThatACrashLeftUncounted) {
-  ServerProcess server(STATOR_BINARY, {"--data", at("data")});
+  ServerProcess server(stator_binary(), {"--data", at("data")});
   auto client = HttpClient::open({.endpoint = server.url()}).value();
   ASSERT_THAT(Ledger::create(client), IsOk());
   server.kill_now();
@@ -256,7 +257,7 @@ TEST_F(Operations, VerifyNamesTablesThatACrashLeftUncounted) {
 // The server is killed before the damage, because a clean shutdown leaves almost no log.
 TEST_F(Operations, RecoverContinuesWithTheWritesBeforeADamagedPartOfTheLog) {
   {
-    ServerProcess server(STATOR_BINARY, {"--data", at("data"), "--durability", "os"});
+    ServerProcess server(stator_binary(), {"--data", at("data"), "--durability", "os"});
     ASSERT_FALSE(server.url().empty());
     HttpClient client = HttpClient::open({.endpoint = server.url()}).value();
     ASSERT_THAT(client.create_table({.table = "Things",

@@ -14,6 +14,7 @@
 #include "client/database_on_store.h"
 #include "storage/postgres/postgres_fixture.h"
 #include "support/must.h"
+#include "support/paths.h"
 
 namespace stator {
 namespace {
@@ -137,7 +138,7 @@ TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
     return database.transact_write_items(request);
   });
 
-  std::ifstream file(STATOR_CLUSTER_PAGE);
+  std::ifstream file(test::source_path("docs/cluster.md"));
   const std::string page(std::istreambuf_iterator<char>(file), {});
   EXPECT_NE(page.find("\n\n" + table_ + "\n"), std::string::npos)
       << "docs/cluster.md has other figures than were measured:\n"

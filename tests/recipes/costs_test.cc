@@ -16,6 +16,7 @@
 #include "stator/recipes/semaphore.h"
 #include "stator/recipes/sensors.h"
 #include "stator/recipes/toggle.h"
+#include "support/paths.h"
 
 namespace stator::test {
 namespace {
@@ -291,7 +292,7 @@ void RecipeCosts::roll_ups() {
 }
 
 std::string page_text(const std::string& page) {
-  std::ifstream file(std::string(STATOR_RECIPE_PAGES) + "/" + page + ".md");
+  std::ifstream file(source_path("docs/recipes/" + page + ".md"));
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

@@ -12,6 +12,7 @@
 #include "engine/testing/faulty_store.h"
 #include "engine/verify/verify.h"
 #include "support/must.h"
+#include "support/paths.h"
 
 namespace stator::test {
 namespace {
@@ -260,7 +261,7 @@ class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface
  protected:
   WrittenDirectory() {
     engine_.reset();
-    std::filesystem::copy(std::filesystem::path(STATOR_FORMATS) / std::to_string(GetParam()),
+    std::filesystem::copy(test::source_path("tests/formats/" + std::to_string(GetParam())),
                           directory_.path() / "data", std::filesystem::copy_options::recursive);
   }
 

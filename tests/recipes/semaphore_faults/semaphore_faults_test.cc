@@ -18,6 +18,7 @@
 #include "stator/http_client.h"
 #include "stator/recipes/semaphore.h"
 #include "support/must.h"
+#include "support/paths.h"
 #include "support/server_process.h"
 #include "support/tcp_proxy.h"
 #include "support/temp_dir.h"
@@ -58,8 +59,9 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
     const auto& rates = GetParam().clock_rates;
     const int rate = rates[static_cast<std::size_t>(started_++) % rates.size()];
     return std::make_unique<Process>(std::vector<std::string>{
-        STATOR_SEMAPHORE_WORKER, proxy_.url(), path(), std::to_string(GetParam().permits),
-        std::to_string(kLeaseMs), std::to_string(rate), std::to_string(random() % 1'000'000)});
+        build_path("tests/recipes/semaphore_faults/semaphore_worker"), proxy_.url(), path(),
+        std::to_string(GetParam().permits), std::to_string(kLeaseMs), std::to_string(rate),
+        std::to_string(random() % 1'000'000)});
   }
   std::string path() const { return directory_.path().string(); }
 
@@ -182,7 +184,7 @@ class SemaphoreFaults : public testing::TestWithParam<Faults> {
   }
 
   TempDir directory_;
-  ServerProcess server_{STATOR_BINARY, {"--memory"}};
+  ServerProcess server_{stator_binary(), {"--memory"}};
   std::mutex mutex_;
   const unsigned seed_ = std::random_device()();
   std::minstd_rand random_{seed_};  // guarded by mutex_
