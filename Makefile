@@ -74,7 +74,7 @@ peers:
 package:
 	@scripts/install-dependencies build package
 	cmake --preset package
-	cmake --build --preset package --target stator -j $(JOBS)
+	cmake --build --preset package -j $(JOBS)
 	packaging/build build/package build/packages
 
 soak: package
