@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What bench/instructions starts. Without arguments, a program for Callgrind, which counts each
-// operation in process. With URL KIND COUNT, the client of a server; KIND 0 fills the tables.
+// What bench/instructions starts. With WARM-UP COUNT, a program for Callgrind, which counts so many
+// of each operation in process. With URL KIND COUNT, the client of a server; KIND 0 fills the
+// tables.
 #include <valgrind/callgrind.h>
 
 #include <cstdio>
@@ -14,9 +15,6 @@
 
 namespace stator::bench {
 namespace {
-
-constexpr int kWarmUp = 300;
-constexpr int kCounted = 1000;
 
 const WorkOptions work{.items = 2000};
 
@@ -33,14 +31,14 @@ bool send_to(const std::string& url, std::size_t kind, int count) {
   return client && fill(*client, work);
 }
 
-bool count_in_process() {
+bool count_in_process(int warm_up, int count) {
   auto database = Database::open();
   if (!database || !fill(*database, work)) return false;
   for (const Kind kind : kKinds) {
     const Operation operation = on_client(*database, kind, work)(0);
-    if (!run(operation, kWarmUp)) return false;
+    if (!run(operation, warm_up)) return false;
     CALLGRIND_ZERO_STATS;
-    if (!run(operation, kCounted)) return false;
+    if (!run(operation, count)) return false;
     CALLGRIND_DUMP_STATS_AT(title_of(kind));
   }
   return true;
@@ -52,9 +50,10 @@ bool count_in_process() {
 int main(int argc, char** argv) {
   using namespace stator::bench;
   const std::span arguments(argv, static_cast<std::size_t>(argc));
-  const bool good = argc == 4 ? send_to(arguments[1], std::strtoul(arguments[2], nullptr, 10),
-                                        std::atoi(arguments[3]))
-                              : count_in_process();
+  const auto number = [&](std::size_t i) { return std::atoi(arguments[i]); };
+  bool good = false;
+  if (argc == 3) good = count_in_process(number(1), number(2));
+  if (argc == 4) good = send_to(arguments[1], static_cast<std::size_t>(number(2)), number(3));
   if (!good) std::fprintf(stderr, "an operation failed\n");
   return good ? 0 : 1;
 }
