@@ -234,7 +234,7 @@ Result<WriteResult> Database::put_item(const PutItemRequest& request) {
 }
 
 Result<GetItemResult> Database::get_item(const GetItemRequest& request) {
-  return decode(impl_->call("GetItem", &Engine::get_item, request));
+  return impl_->call("GetItem", &Engine::get_item_result, request);
 }
 
 Result<WriteResult> Database::update_item(const UpdateItemRequest& request) {
@@ -246,11 +246,11 @@ Result<WriteResult> Database::delete_item(const DeleteItemRequest& request) {
 }
 
 Result<PageResult> Database::query(const QueryRequest& request) {
-  return decode(impl_->call("Query", &Engine::query, request));
+  return impl_->call("Query", &Engine::query_result, request);
 }
 
 Result<PageResult> Database::scan(const ScanRequest& request) {
-  return decode(impl_->call("Scan", &Engine::scan, request));
+  return impl_->call("Scan", &Engine::scan_result, request);
 }
 
 Result<SearchVectorsResult> Database::search_vectors(const SearchVectorsRequest& request) {

@@ -27,23 +27,15 @@ Result<WriteResult> decode(Result<WriteResponse> response) {
                      .metrics = std::move(response->metrics)};
 }
 
-Result<GetItemResult> decode(Result<GetItemResponse> response) {
-  if (!response) return failure_of(std::move(response));
-  return GetItemResult{.item = decode(response->item), .capacity = std::move(response->capacity)};
-}
-
-Result<PageResult> decode(Result<PageResponse> response) {
-  if (!response) return failure_of(std::move(response));
-  return PageResult{.items = decode(response->items),
-                    .count = response->count,
-                    .scanned_count = response->scanned_count,
-                    .last_evaluated_key = std::move(response->last_evaluated_key),
-                    .capacity = std::move(response->capacity)};
-}
-
 Result<SearchVectorsResult> decode(Result<SearchVectorsResponse> response) {
   if (!response) return failure_of(std::move(response));
-  return to_result(std::move(*response));
+  SearchVectorsResult result{.results = {}, .capacity = response->capacity};
+  result.results.reserve(response->items.size());
+  for (std::size_t i = 0; i < response->items.size(); ++i) {
+    result.results.push_back(
+        {.item = decode_item(response->items[i]), .score = response->scores[i]});
+  }
+  return result;
 }
 
 Result<BatchGetItemResult> decode(Result<BatchGetItemResponse> response) {

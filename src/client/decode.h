@@ -9,8 +9,6 @@
 namespace stator {
 
 Result<WriteResult> decode(Result<WriteResponse> response);
-Result<GetItemResult> decode(Result<GetItemResponse> response);
-Result<PageResult> decode(Result<PageResponse> response);
 Result<SearchVectorsResult> decode(Result<SearchVectorsResponse> response);
 Result<BatchGetItemResult> decode(Result<BatchGetItemResponse> response);
 Result<TransactGetItemsResult> decode(Result<TransactGetItemsResponse> response);

@@ -3,10 +3,10 @@
 // callback.
 #pragma once
 
-#include <atomic>
 #include <type_traits>
 #include <utility>
 
+#include "base/awaited.h"
 #include "engine/engine.h"
 #include "storage/waiting_caller.h"
 
@@ -18,20 +18,12 @@ class Outcome {
  public:
   // Returns the callback, which borrows this object. Call it once.
   Done<T> done() {
-    return [this](Result<T>&& result) {
-      result_ = std::move(result);
-      ready_.store(true, std::memory_order_release);
-      ready_.notify_one();
-    };
+    return [this](Result<T>&& result) { result_.set(std::move(result)); };
   }
-  Result<T> wait() {
-    ready_.wait(false, std::memory_order_acquire);
-    return std::move(result_);
-  }
+  Result<T> wait() { return result_.take(); }
 
  private:
-  Result<T> result_;
-  std::atomic<bool> ready_ = false;
+  Awaited<Result<T>> result_;
 };
 
 // call_and_wait(engine, &Engine::query, {.table = "Music", ...})

@@ -150,6 +150,18 @@ void Engine::scan(const ScanRequest& request, Done<PageResponse> done) {
   stator::scan(*impl_, request, std::move(done));
 }
 
+void Engine::get_item_result(const GetItemRequest& request, Done<GetItemResult> done) {
+  stator::get_item(*impl_, request, std::move(done));
+}
+
+void Engine::query_result(const QueryRequest& request, Done<PageResult> done) {
+  stator::query(*impl_, request, std::move(done));
+}
+
+void Engine::scan_result(const ScanRequest& request, Done<PageResult> done) {
+  stator::scan(*impl_, request, std::move(done));
+}
+
 void Engine::search_vectors(const SearchVectorsRequest& request, Done<SearchVectorsResponse> done) {
   stator::search_vectors(*impl_, request, std::move(done));
 }

@@ -59,6 +59,10 @@ class Engine {
   void get_item(const GetItemRequest& request, Done<GetItemResponse> done);
   void query(const QueryRequest& request, Done<PageResponse> done);
   void scan(const ScanRequest& request, Done<PageResponse> done);
+  // The same for callers in C++: the items are decoded where the store has them, without a copy.
+  void get_item_result(const GetItemRequest& request, Done<GetItemResult> done);
+  void query_result(const QueryRequest& request, Done<PageResult> done);
+  void scan_result(const ScanRequest& request, Done<PageResult> done);
   // Can take seconds. On a store of one process, the search runs within the call.
   void search_vectors(const SearchVectorsRequest& request, Done<SearchVectorsResponse> done);
   void batch_get_item(const BatchGetItemRequest& request, Done<BatchGetItemResponse> done);

@@ -1,51 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/transact_store.h"
 
-#include <condition_variable>
-#include <mutex>
-#include <thread>
 #include <utility>
 
+#include "base/awaited.h"
 #include "storage/waiting_caller.h"
 
 namespace stator {
 namespace {
-
-// The value passed to a callback, for the thread that waits for it. A callback on the waiting
-// thread takes no lock.
-template <class T>
-class Awaited {
- public:
-  void set(T value) {
-    if (std::this_thread::get_id() == waiting_) {
-      value_.emplace(std::move(value));
-      is_own_ = true;
-      return;
-    }
-    // Notified under the lock: the waiting thread destroys this object as soon as it sees the
-    // value.
-    const std::lock_guard lock(mutex_);
-    value_.emplace(std::move(value));
-    is_set_ = true;
-    changed_.notify_one();
-  }
-
-  T take() {
-    if (!is_own_) {
-      std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return is_set_; });
-    }
-    return std::move(*value_);
-  }
-
- private:
-  const std::thread::id waiting_ = std::this_thread::get_id();
-  bool is_own_ = false;  // set by the waiting thread
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool is_set_ = false;
-  std::optional<T> value_;
-};
 
 // Passes a callback to `start`, and waits for the value passed to the callback.
 template <class T, class Start>

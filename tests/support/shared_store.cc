@@ -13,6 +13,8 @@ namespace {
 constexpr int kThreads = 3;
 constexpr int kAttemptsMax = 300;  // threads of a busy machine have many conflicts
 constexpr int kLookupsMax = 3;
+constexpr uint64_t kOneInRestarts = 4;
+constexpr uint64_t kVoidVisitsMax = 6;
 
 }  // namespace
 
@@ -61,6 +63,15 @@ Result<uint64_t> SharedStore::schema_version(const SchemaRow& row) {
 
 void SharedStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone done) {
   post([this, request, visit, done = std::move(done)]() mutable {
+    if (request.start_over && random_below(kOneInRestarts) == 0) {
+      uint64_t rest = random_below(kVoidVisitsMax);
+      const auto read = backend_.read(
+          request, [&](std::size_t part, std::string_view key, std::string_view value) {
+            return rest-- > 0 && visit(part, key, value);
+          });
+      if (!read) return done(read);
+      (*request.start_over)();
+    }
     done(backend_.read(request, visit));
   });
 }
@@ -121,12 +132,13 @@ SharedBackend::Outcome SharedStore::commit(SharedBackend::Request request) {
 
 // Pauses longer after each conflict, for a random time.
 void SharedStore::pause(int attempt) {
-  uint64_t steps = 1ULL << std::min(attempt, 8);
-  {
-    const std::lock_guard lock(mutex_);
-    steps = random_() % steps;
-  }
+  const uint64_t steps = random_below(1ULL << std::min(attempt, 8));
   for (uint64_t i = 0; i < steps; ++i) std::this_thread::yield();
+}
+
+uint64_t SharedStore::random_below(uint64_t end) {
+  const std::lock_guard lock(mutex_);
+  return random_() % end;
 }
 
 Result<std::vector<KeyRange>> SharedStore::split_ranges(const KeyRange& range, std::size_t parts) {

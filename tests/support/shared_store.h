@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SharedStore: a TransactStore on a SharedBackend, like that of a process on a distributed
-// database. It reads, decides, and commits if nothing has changed. Each call runs on one of its
-// threads.
+// database. It reads, decides, and commits if nothing has changed. Some reads that can start over
+// do. Each call runs on one of its threads.
 #pragma once
 
 #include <condition_variable>
@@ -47,6 +47,7 @@ class SharedStore final : public TransactStore {
                          SchemaVersions expected);
   SharedBackend::Outcome commit(SharedBackend::Request request);
   void pause(int attempt);
+  uint64_t random_below(uint64_t end);
 
   SharedBackend& backend_;
   std::mutex mutex_;

@@ -71,12 +71,18 @@ struct GetRecordsResponse {
 // "Transaction cancelled, please refer cancellation reasons for specific reasons [None, …]"
 std::string cancellation_message(const std::vector<CancellationReason>& reasons);
 
-// The result of an embedded client, with decoded items.
-WriteResult to_result(WriteResponse response);
-GetItemResult to_result(GetItemResponse response);
-PageResult to_result(PageResponse response);
-SearchVectorsResult to_result(SearchVectorsResponse response);
-BatchGetItemResult to_result(BatchGetItemResponse response);
-TransactGetItemsResult to_result(TransactGetItemsResponse response);
+// Adds a copy of a row to a response, or decodes it for a result of Client.
+inline void add_item(EncodedItems& items, ItemView row) {
+  items.append(row.bytes());
+}
+inline void add_item(std::vector<Item>& items, ItemView row) {
+  items.push_back(decode_item(row));
+}
+inline void add_item(std::optional<EncodedItem>& item, ItemView row) {
+  item.emplace(row.bytes());
+}
+inline void add_item(std::optional<Item>& item, ItemView row) {
+  item.emplace(decode_item(row));
+}
 
 }  // namespace stator

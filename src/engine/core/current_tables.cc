@@ -22,6 +22,7 @@ bool is_newest(const Table& table, std::string_view row) {
 struct ReadWithVersions {
   const std::vector<const Table*> tables;
   const ReadVisitor visit;
+  const std::optional<FunctionRef<void()>> start_over;
   ReadDone done;
   std::vector<std::string> keys = {};
   std::size_t newest = 0;  // tables whose version matched
@@ -29,6 +30,10 @@ struct ReadWithVersions {
   bool operator()(std::size_t part, std::string_view key, std::string_view value) {
     if (part < tables.size()) return is_newest(*tables[part], value) && ++newest > 0;
     return newest == tables.size() && visit(part - tables.size(), key, value);
+  }
+  void operator()() {
+    newest = 0;
+    (*start_over)();
   }
 };
 
@@ -52,19 +57,23 @@ void read_with_versions(TransactStore& store, std::vector<const Table*> tables,
                         const ReadRequest& request, ReadVisitor visit, ReadDone done) {
   std::ranges::sort(tables);
   tables.erase(std::ranges::unique(tables).begin(), tables.end());
-  auto pending = std::make_unique<ReadWithVersions>(
-      ReadWithVersions{.tables = std::move(tables), .visit = visit, .done = std::move(done)});
+  auto pending =
+      std::make_unique<ReadWithVersions>(ReadWithVersions{.tables = std::move(tables),
+                                                          .visit = visit,
+                                                          .start_over = request.start_over,
+                                                          .done = std::move(done)});
   ReadWithVersions& read = *pending;
   read.keys.reserve(read.tables.size() + request.keys.size());
   for (const Table* table : read.tables) {
     read.keys.push_back(version_key(table->definition().space));
   }
   read.keys.insert(read.keys.end(), request.keys.begin(), request.keys.end());
-  store.read({.keys = read.keys, .ranges = request.ranges, .one_state = true}, read,
-             [pending = std::move(pending)](Result<void> outcome) {
-               if (outcome && pending->newest < pending->tables.size()) outcome = is_behind();
-               pending->done(std::move(outcome));
-             });
+  ReadRequest all{.keys = read.keys, .ranges = request.ranges, .one_state = true};
+  if (read.start_over) all.start_over = read;
+  store.read(all, read, [pending = std::move(pending)](Result<void> outcome) {
+    if (outcome && pending->newest < pending->tables.size()) outcome = is_behind();
+    pending->done(std::move(outcome));
+  });
 }
 
 void view_table(EngineCore& engine, const Table& table, ViewBody body, ReadDone done) {

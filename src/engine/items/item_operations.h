@@ -9,6 +9,7 @@
 namespace stator {
 
 void get_item(EngineCore& engine, const GetItemRequest& request, Done<GetItemResponse> done);
+void get_item(EngineCore& engine, const GetItemRequest& request, Done<GetItemResult> done);
 void batch_get_item(EngineCore& engine, const BatchGetItemRequest& request,
                     Done<BatchGetItemResponse> done);
 void transact_get_items(EngineCore& engine, const TransactGetItemsRequest& request,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/model/responses.h"
 #include "engine/core/current_tables.h"
 #include "engine/core/read_lag.h"
 #include "engine/items/capacity.h"
@@ -16,22 +17,26 @@
 
 namespace stator {
 
-struct FoundItem {
-  std::optional<EncodedItem> item;
+// `T`: EncodedItem or Item.
+template <class T>
+struct Found {
+  std::optional<T> item;
   std::size_t bytes = 0;  // of the whole item if the size is requested; 0 if the item is absent
 };
+using FoundItem = Found<EncodedItem>;
 
-// Decodes the row `value` of the item with this key into `found`.
-inline void show_row(std::string_view value, const Table& table, const Item& key,
-                     const std::optional<ProjectionExpression>& projection, bool wants_size,
-                     FoundItem& found) {
+// Takes the row `value` of the item with this key into `found`.
+template <class T>
+void show_row(std::string_view value, const Table& table, const Item& key,
+              const std::optional<ProjectionExpression>& projection, bool wants_size,
+              Found<T>& found) {
   const ItemView item(value);
   if (!has_partition(item, table.key(), key)) return;
   if (wants_size) found.bytes = item_size_bytes(item);
   if (projection) {
-    found.item = projection->apply(item);
+    add_item(found.item, ItemView(projection->apply(item)));
   } else {
-    found.item.emplace(value);
+    add_item(found.item, item);
   }
 }
 

@@ -19,9 +19,11 @@
 namespace stator {
 namespace {
 
+// `R`: GetItemResponse or GetItemResult.
+template <class R>
 class ReadOfItem {
  public:
-  using Response = GetItemResponse;
+  using Response = R;
 
   explicit ReadOfItem(const GetItemRequest& request)
       : request_(request), wants_size_(request.return_capacity != ReturnConsumedCapacity::kNone) {}
@@ -52,8 +54,8 @@ class ReadOfItem {
     return true;
   }
 
-  Result<GetItemResponse> finish() {
-    GetItemResponse response{.item = std::move(found_.item), .capacity = {}};
+  Result<R> finish() {
+    R response{.item = std::move(found_.item), .capacity = {}};
     if (wants_size_) {
       CapacityMeter meter(request_.return_capacity);
       meter.add(*table_, read_units(found_.bytes) * (request_.consistent_read ? 1 : 0.5));
@@ -68,8 +70,14 @@ class ReadOfItem {
   const Table* table_ = nullptr;
   std::optional<ProjectionExpression> projection_;
   std::string row_key_;
-  FoundItem found_;
+  Found<typename decltype(R::item)::value_type> found_;
 };
+
+template <class R>
+void read_item(EngineCore& engine, const GetItemRequest& request, Done<R>&& done) {
+  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
+  run_read<ReadOfItem<R>>(engine, std::move(done), request);
+}
 
 class ReadOfTransaction {
  public:
@@ -142,8 +150,11 @@ Result<std::vector<std::optional<EncodedItem>>> take_transaction(ItemReads& read
 }
 
 void get_item(EngineCore& engine, const GetItemRequest& request, Done<GetItemResponse> done) {
-  if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
-  run_read<ReadOfItem>(engine, std::move(done), request);
+  read_item(engine, request, std::move(done));
+}
+
+void get_item(EngineCore& engine, const GetItemRequest& request, Done<GetItemResult> done) {
+  read_item(engine, request, std::move(done));
 }
 
 void transact_get_items(EngineCore& engine, const TransactGetItemsRequest& request,

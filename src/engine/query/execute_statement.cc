@@ -94,7 +94,7 @@ class ReadOfSelect {
   const ExecuteStatementRequest& request_;
   partiql::Plan plan_;  // moved from by prepare()
   Hash128 secret_ = {};
-  std::optional<PageRead> page_;
+  std::optional<PageRead<PageResponse>> page_;
 };
 
 Result<WriteAction> prepare(const CatalogSnapshot& snapshot, const ExecuteStatementRequest& request,

@@ -2,6 +2,7 @@
 #include "engine/query/page.h"
 
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "engine/core/current_tables.h"
@@ -24,10 +25,11 @@ Item key_of(const RangePlan& plan, ItemView item) {
 
 }  // namespace
 
-void PageRead::read(EngineCore& engine, ReadDone done) {
+template <class R>
+void PageRead<R>::read(EngineCore& engine, ReadDone done) {
   ranges_.reserve(1 + plan_.more.size());
   for (std::size_t part = 0; part <= plan_.more.size(); ++part) ranges_.push_back(take_range(part));
-  const ReadRequest rows{.ranges = ranges_, .one_state = true};
+  const ReadRequest rows{.ranges = ranges_, .one_state = true, .start_over = *this};
   const auto older = [&](ReadView& view) {
     return plan_.fetches_items ? (*this)(view) : read_rows(view, rows, *this);
   };
@@ -41,7 +43,8 @@ void PageRead::read(EngineCore& engine, ReadDone done) {
   }
 }
 
-PageResponse PageRead::finish(ReturnConsumedCapacity return_capacity) {
+template <class R>
+R PageRead<R>::finish(ReturnConsumedCapacity return_capacity) {
   CapacityMeter meter(return_capacity);
   const double share = plan_.consistent ? 1 : 0.5;
   const double units = read_units(examined_bytes_) * share;
@@ -55,7 +58,8 @@ PageResponse PageRead::finish(ReturnConsumedCapacity return_capacity) {
   return std::move(response_);
 }
 
-bool PageRead::operator()(std::size_t part, std::string_view, std::string_view value) {
+template <class R>
+bool PageRead<R>::operator()(std::size_t part, std::string_view, std::string_view value) {
   const ItemView item(value);
   if (!belongs(item, part)) return true;
   const bool last = count(item);
@@ -64,7 +68,8 @@ bool PageRead::operator()(std::size_t part, std::string_view, std::string_view v
   return !last;
 }
 
-Result<void> PageRead::operator()(ReadView& view) {
+template <class R>
+Result<void> PageRead<R>::operator()(ReadView& view) {
   for (std::size_t part = 0; part < ranges_.size(); ++part) {
     STATOR_RETURN_IF_ERROR(read_fetching(view, part));
     if (response_.last_evaluated_key) break;
@@ -72,38 +77,50 @@ Result<void> PageRead::operator()(ReadView& view) {
   return {};
 }
 
+template <class R>
+void PageRead<R>::operator()() {
+  response_ = {};
+  if constexpr (std::is_same_v<R, PageResponse>) response_.items_wanted = !plan_.count_only;
+  examined_bytes_ = 0;
+}
+
 // Returns false for rows of another partition key with the same hash.
-bool PageRead::belongs(ItemView item, std::size_t part) const {
+template <class R>
+bool PageRead<R>::belongs(ItemView item, std::size_t part) const {
   const Item& hash = part == 0 ? plan_.hash : plan_.more[part - 1].hash;
   return hash.empty() || has_partition(item, plan_.shape(), hash);
 }
 
-RangeRead PageRead::take_range(std::size_t part) {
+template <class R>
+RangeRead PageRead<R>::take_range(std::size_t part) {
   return {.range = std::move(part == 0 ? plan_.range : plan_.more[part - 1].range),
           .direction = plan_.direction,
           .expected_rows = plan_.limit.value_or(0)};
 }
 
 // Counts a row. Returns true if the page ends with it.
-bool PageRead::count(ItemView row) {
+template <class R>
+bool PageRead<R>::count(ItemView row) {
   ++response_.scanned_count;
   examined_bytes_ += item_size_bytes(row);
   return (plan_.limit && static_cast<std::size_t>(response_.scanned_count) >= *plan_.limit) ||
          examined_bytes_ + fetched_bytes_ >= kPageBytesMax;
 }
 
-void PageRead::take(ItemView item) {
+template <class R>
+void PageRead<R>::take(ItemView item) {
   if (plan_.filter && !plan_.filter->matches(item)) return;
   ++response_.count;
   if (plan_.count_only) return;
   if (plan_.projection) {
-    response_.items.append(plan_.projection->apply(item));
+    add_item(response_.items, ItemView(plan_.projection->apply(item)));
   } else {
-    response_.items.append(item.bytes());
+    add_item(response_.items, item);
   }
 }
 
-Result<void> PageRead::read_fetching(ReadView& view, std::size_t part) {
+template <class R>
+Result<void> PageRead<R>::read_fetching(ReadView& view, std::size_t part) {
   RangeRead& rest = ranges_[part];
   bool more = true;
   while (more) {
@@ -132,7 +149,8 @@ Result<void> PageRead::read_fetching(ReadView& view, std::size_t part) {
 }
 
 // DynamoDB reads the whole item. The read units of each item are rounded up separately.
-Result<bool> PageRead::fetch(ReadView& view, ItemView entry) {
+template <class R>
+Result<bool> PageRead<R>::fetch(ReadView& view, ItemView entry) {
   const Table& table = *plan_.table;
   STATOR_RETURN_IF_ERROR(
       view.get(item_row_key(table.secret(), table.key(), entry), [&](std::string_view value) {
@@ -144,5 +162,8 @@ Result<bool> PageRead::fetch(ReadView& view, ItemView entry) {
       }));
   return count(entry);
 }
+
+template class PageRead<PageResponse>;
+template class PageRead<PageResult>;
 
 }  // namespace stator

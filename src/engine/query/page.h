@@ -19,21 +19,22 @@ namespace stator {
 inline constexpr std::size_t kPageBytesMax = 1UL << 20;
 
 // A page ends at the limit, after 1 MB of examined items, or at the end of the range.
+// `R`: PageResponse or PageResult.
+template <class R>
 class PageRead {
  public:
-  explicit PageRead(RangePlan plan) : plan_(std::move(plan)) {
-    response_.items_wanted = !plan_.count_only;
-  }
+  explicit PageRead(RangePlan plan) : plan_(std::move(plan)) { (*this)(); }
 
   // Reads the page; call it once. This object must not move or be destroyed before `done` has run.
   // Errors: those of read_tables().
   void read(EngineCore& engine, ReadDone done);
   // Returns the page, with its capacity if requested. Call it after a successful read.
-  PageResponse finish(ReturnConsumedCapacity return_capacity);
+  R finish(ReturnConsumedCapacity return_capacity);
 
-  // Called by read(): for a row of a range, and with a view for several reads.
+  // Called by read(): for a row of a range, with a view for several reads, and to start over.
   bool operator()(std::size_t part, std::string_view key, std::string_view value);
   Result<void> operator()(ReadView& view);
+  void operator()();
 
  private:
   bool belongs(ItemView item, std::size_t part) const;
@@ -45,7 +46,7 @@ class PageRead {
 
   RangePlan plan_;
   std::vector<RangeRead> ranges_;
-  PageResponse response_;
+  R response_;
   std::size_t examined_bytes_ = 0;
   std::size_t fetched_bytes_ = 0;
   double fetch_units_ = 0;

@@ -20,10 +20,10 @@ Result<RangePlan> plan_of(const Table& table, const ScanRequest& request) {
   return plan_scan(table, request);
 }
 
-template <class Request>
+template <class Request, class R>
 class ReadOfRange {
  public:
-  using Response = PageResponse;
+  using Response = R;
 
   explicit ReadOfRange(const Request& request) : request_(request) {}
 
@@ -40,17 +40,17 @@ class ReadOfRange {
   }
 
   void read(EngineCore& engine, ReadDone done) { page_->read(engine, std::move(done)); }
-  Result<PageResponse> finish() { return page_->finish(request_.return_capacity); }
+  Result<R> finish() { return page_->finish(request_.return_capacity); }
 
  private:
   const Request& request_;
-  std::optional<PageRead> page_;
+  std::optional<PageRead<R>> page_;
 };
 
-template <class Request>
-void read_range(EngineCore& engine, const Request& request, Done<PageResponse>&& done) {
+template <class Request, class R>
+void read_range(EngineCore& engine, const Request& request, Done<R>&& done) {
   if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
-  run_read<ReadOfRange<Request>>(engine, std::move(done), request);
+  run_read<ReadOfRange<Request, R>>(engine, std::move(done), request);
 }
 
 }  // namespace
@@ -59,7 +59,15 @@ void query(EngineCore& engine, const QueryRequest& request, Done<PageResponse> d
   read_range(engine, request, std::move(done));
 }
 
+void query(EngineCore& engine, const QueryRequest& request, Done<PageResult> done) {
+  read_range(engine, request, std::move(done));
+}
+
 void scan(EngineCore& engine, const ScanRequest& request, Done<PageResponse> done) {
+  read_range(engine, request, std::move(done));
+}
+
+void scan(EngineCore& engine, const ScanRequest& request, Done<PageResult> done) {
   read_range(engine, request, std::move(done));
 }
 

@@ -10,7 +10,9 @@
 namespace stator {
 
 void query(EngineCore& engine, const QueryRequest& request, Done<PageResponse> done);
+void query(EngineCore& engine, const QueryRequest& request, Done<PageResult> done);
 void scan(EngineCore& engine, const ScanRequest& request, Done<PageResponse> done);
+void scan(EngineCore& engine, const ScanRequest& request, Done<PageResult> done);
 
 // Examines every vector of the index that has the requested HASH value, or finds most of the
 // nearest through a graph (vectors/vector_graph.h).

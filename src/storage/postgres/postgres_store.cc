@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <future>
 #include <mutex>
 #include <utility>
 
+#include "base/awaited.h"
 #include "storage/postgres/monitor.h"
 #include "storage/postgres/reading.h"
 #include "storage/postgres/row_key.h"
@@ -245,15 +245,15 @@ void PostgresStore::with_view(ViewBody body, ReadDone done) {
 template <class Value, class Job>
 Result<Value> PostgresStore::run_and_wait(Job job) {
   std::optional<Value> value;
-  std::promise<Result<void>> ended;
+  Awaited<Result<void>> ended;
   const WaitingCaller waiting;
   post_job(
       [&](Session& session) -> Result<void> {
         STATOR_ASSIGN_OR_RETURN(value, session.read(job));
         return {};
       },
-      [&](Result<void> result) { ended.set_value(std::move(result)); });
-  STATOR_RETURN_IF_ERROR(ended.get_future().get());
+      [&](Result<void> result) { ended.set(std::move(result)); });
+  STATOR_RETURN_IF_ERROR(ended.take());
   return std::move(*value);
 }
 

@@ -65,6 +65,39 @@ class PostgresStoreTest : public testing::Test {
                 IsOk());
     return rows;
   }
+  // The rows of a range, read with the row of `key`, and how often the read started over.
+  struct Restartable {
+    std::vector<Row> rows;
+    int restarts = 0;
+  };
+  Restartable rows_with(
+      const std::string& key, const RangeRead& read,
+      FunctionRef<void(const Restartable&)> seen = [](const Restartable&) {}) {
+    Restartable found;
+    int keys = 0;
+    const auto start_over = [&] {
+      found.rows.clear();
+      keys = 0;
+      ++found.restarts;
+    };
+    EXPECT_THAT(
+        read_and_wait(
+            *store_,
+            {.keys = {&key, 1}, .ranges = {&read, 1}, .one_state = true, .start_over = start_over},
+            [&](std::size_t part, std::string_view row, std::string_view value) {
+              if (part == 0) {
+                EXPECT_TRUE(found.rows.empty() && row == key);
+                ++keys;
+              } else {
+                found.rows.push_back({std::string(row), std::string(value)});
+                seen(found);
+              }
+              return true;
+            }),
+        IsOk());
+    EXPECT_EQ(keys, 1);
+    return found;
+  }
   // PostgreSQL compresses other keys, so that they fit into its index.
   static std::string incompressible(std::size_t bytes) {
     std::mt19937 random(kSeed);
@@ -115,6 +148,7 @@ TEST_F(PostgresStoreTest, ReadsRangesOfPartitionsAsAMapWould) {
     }
     if (read.direction == Direction::kBackward) std::ranges::reverse(wanted);
     EXPECT_EQ(rows_of(read), wanted);
+    EXPECT_EQ(rows_with(model.begin()->first, read).rows, wanted);
     wanted.resize(std::min<std::size_t>(wanted.size(), 3));
     EXPECT_EQ(rows_of(read, 3), wanted);
   }
@@ -158,6 +192,31 @@ TEST_F(PostgresStoreTest, ARangeIsOneStateOverAllItsPages) {
                             }),
               IsOk());
   EXPECT_EQ(count, 2000U);
+}
+
+// A page can be all that a request needs, so that it takes no transaction.
+TEST_F(PostgresStoreTest, ALargerRangeThanAPageStartsOver) {
+  const std::string partition(kPartitionBytes, 'p');
+  std::map<std::string, std::string> rows;
+  for (int i = 1000; i < 1600; ++i) rows[partition + std::to_string(i)] = "old";
+  put(rows);
+  put({{"key", ""}});
+  for (const Direction direction : {Direction::kForward, Direction::kBackward}) {
+    put(rows);
+    const RangeRead all{.range = {partition, partition + "2"}, .direction = direction};
+    const auto found = rows_with("key", all, [&](const Restartable& seen) {
+      if (seen.rows.size() != 10) return;
+      Batch batch;
+      const std::string value = seen.restarts == 0 ? "new" : "newer";
+      for (const auto& [key, old] : rows) batch.put(key, value);
+      ASSERT_EQ(write_and_wait(*other_, batch).outcome, CommitOutcome::kCommitted);
+    });
+    EXPECT_EQ(found.restarts, 1);
+    EXPECT_EQ(found.rows.size(), rows.size());
+    for (const Row& row : found.rows) EXPECT_EQ(row.value, "new") << row.key;
+    RangeRead few{.range = {partition, partition + "1003"}, .direction = direction};
+    EXPECT_EQ(rows_with("key", few).restarts, 0);
+  }
 }
 
 TEST_F(PostgresStoreTest, DropsLargeRangesInChunks) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A range is read in pages, all in one transaction, so that they show one state. The transaction
 // begins in the pipeline of the first page. It ends in a pipeline whose results are ignored.
+//
+// Most queries need one page. A request that can start over is read with one statement first, which
+// saves the statements of the transaction and the second pipeline.
 #include "storage/postgres/reading.h"
 
 #include <algorithm>
@@ -25,22 +28,27 @@ bool is_empty(const KeyRange& range) {
   return !range.end.empty() && range.end <= range.begin;
 }
 
-// Reports whether all keys of the range have the same p.
+// Whether all keys of the range have the same p.
 bool is_in_partition(const KeyRange& range) {
   if (range.begin.size() < kPartitionBytes || range.end.empty()) return false;
   const RowKey begin(range.begin);
   return RowKey(range.end).p == begin.p || range.end == prefix_end(begin.p);
 }
 
+// With `key`, the row of that key comes first.
 void send_page(Connection& connection, const KeyRange& range, Direction direction,
-               std::size_t limit) {
+               std::size_t limit, const std::string* key = nullptr) {
   const RowKey begin(range.begin);
   const RowKey end(range.end);
   const bool in_partition = is_in_partition(range);
   const bool to_end = in_partition ? end.p != begin.p : range.end.empty();
-  const auto kind = static_cast<std::size_t>(Statement::kScan) + (in_partition ? 4 : 0) +
-                    (direction == Direction::kBackward ? 2 : 0) + (to_end ? 1 : 0);
+  const Statement first = key != nullptr ? Statement::kGetAndScan
+                          : in_partition ? Statement::kScanPartition
+                                         : Statement::kScan;
+  const auto kind = static_cast<std::size_t>(first) + (direction == Direction::kBackward ? 2 : 0) +
+                    (to_end ? 1 : 0);
   Parameters parameters;
+  if (key != nullptr) parameters.bytes(RowKey(*key).p).bytes(RowKey(*key).s);
   parameters.bytes(begin.p).bytes(begin.s);
   if (!to_end && !in_partition) parameters.bytes(end.p);
   if (!to_end) parameters.bytes(end.s);
@@ -65,30 +73,60 @@ SqlResult<Rows> next_rows(Connection& connection) {
   return std::move(rows->back());
 }
 
+constexpr int kValueColumn = 2;
+
+// The visits to the rows of a range.
+class RangeVisit {
+ public:
+  // Borrows `visit`.
+  explicit RangeVisit(RowVisitor visit) : visit_(visit) {}
+
+  // Visits the rows of a page that was sent for `range`, from the row number `first` on. Returns
+  // whether the visitor wants more.
+  bool visit_page(const Rows& page, const KeyRange& range, int first = 0) {
+    std::string_view partition;  // the p of all rows, which they lack
+    if (is_in_partition(range)) partition = RowKey(range.begin).p;
+    for (int row = first; row < page.count(); ++row) {
+      const std::string_view value = page.bytes(row, kValueColumn);
+      key_.assign(partition).append(page.bytes(row, 0)).append(page.bytes(row, 1));
+      bytes_ += key_.size() + value.size();
+      ++rows_;
+      if (!visit_(key_, value)) return false;
+    }
+    return true;
+  }
+
+  const std::string& last_key() const { return key_; }
+  // The average, or 0 without a row.
+  std::size_t row_bytes() const {
+    return rows_ == 0 ? 0 : std::max<std::size_t>(bytes_ / rows_, 1);
+  }
+
+ private:
+  const RowVisitor visit_;
+  std::string key_;
+  std::size_t rows_ = 0;
+  std::size_t bytes_ = 0;
+};
+
 // Visits the rows of a range from its first page on, which has up to `limit` rows. Returns whether
 // `visit` wants more.
 SqlResult<bool> visit_range(Connection& connection, const RangeRead& read, std::size_t limit,
                             Rows page, RowVisitor visit) {
   KeyRange rest = read.range;
-  std::string key;
-  std::size_t rows = 0;
-  std::size_t bytes = 0;
+  RangeVisit visits(visit);
   for (;;) {
     const auto count = static_cast<std::size_t>(page.count());
-    for (int row = 0; row < page.count(); ++row) {
-      const std::string_view value = page.bytes(row, 2);
-      key.assign(page.bytes(row, 0)).append(page.bytes(row, 1));
-      bytes += key.size() + value.size();
-      connection.usual_row_bytes = bytes / ++rows;
-      if (!visit(key, value)) return false;
-    }
+    const bool more = visits.visit_page(page, rest);
+    if (count > 0) connection.usual_row_bytes = visits.row_bytes();
+    if (!more) return false;
     if (count < limit) return true;
-    limit = std::clamp<std::size_t>(kPageBytes * rows / std::max<std::size_t>(bytes, 1), 1,
-                                    std::min(kRowsMax, 4 * limit));
+    limit =
+        std::clamp<std::size_t>(kPageBytes / visits.row_bytes(), 1, std::min(kRowsMax, 4 * limit));
     if (read.direction == Direction::kForward) {
-      rest.begin = key + '\0';
+      rest.begin = visits.last_key() + '\0';
     } else {
-      rest.end = key;
+      rest.end = visits.last_key();
     }
     if (is_empty(rest)) return true;
     send_page(connection, rest, read.direction, limit);
@@ -117,6 +155,31 @@ SqlResult<bool> visit_ranges(Connection& connection, std::span<const SentRange> 
     if (!more || !*more) return more;
   }
   return true;
+}
+
+// Whether a page of its only range, with its only key, can be read with one statement.
+bool is_one_statement(const ReadRequest& request) {
+  return request.start_over && request.keys.size() == 1 && request.ranges.size() == 1 &&
+         is_in_partition(request.ranges[0].range) && !is_empty(request.ranges[0].range);
+}
+
+// Returns whether this was all that `visit` wants.
+SqlResult<bool> read_in_one_statement(Connection& connection, const ReadRequest& request,
+                                      ReadVisitor visit) {
+  const std::string& key = request.keys[0];
+  const RangeRead& read = request.ranges[0];
+  const std::size_t limit = first_limit(connection, read);
+  send_page(connection, read.range, read.direction, limit, &key);
+  const auto rows = next_rows(connection);
+  if (!rows) return std::unexpected(rows.error());
+  if (!rows->is_null(0, kValueColumn) && !visit(0, key, rows->bytes(0, kValueColumn))) return true;
+  const auto visit_row = [&](std::string_view row, std::string_view value) {
+    return visit(1, row, value);
+  };
+  RangeVisit visits(visit_row);
+  const bool more = visits.visit_page(*rows, read.range, 1);
+  if (rows->count() > 1) connection.usual_row_bytes = visits.row_bytes();
+  return !more || static_cast<std::size_t>(rows->count()) <= limit;
 }
 
 SqlResult<void> read_in_transaction(Connection& connection, const ReadRequest& request,
@@ -219,11 +282,18 @@ void SentKeys::send(Connection& connection) const {
 
 SqlResult<void> read_ranges(Connection& connection, const ReadRequest& request, ReadVisitor visit,
                             bool& visited) {
-  auto done = read_in_transaction(
-      connection, request, [&](std::size_t part, std::string_view key, std::string_view value) {
-        visited = true;
-        return visit(part, key, value);
-      });
+  const auto note = [&](std::size_t part, std::string_view key, std::string_view value) {
+    visited = true;
+    return visit(part, key, value);
+  };
+  if (is_one_statement(request)) {
+    const auto complete = read_in_one_statement(connection, request, note);
+    if (!complete) return std::unexpected(complete.error());
+    if (*complete) return {};
+    (*request.start_over)();
+    visited = false;
+  }
+  auto done = read_in_transaction(connection, request, note);
   connection.send(done ? Statement::kCommit : Statement::kRollback);
   connection.end_and_ignore();
   return done;

@@ -12,17 +12,25 @@
 namespace stator::postgres {
 namespace {
 
-std::string scan(bool in_partition, bool to_end, bool backward) {
-  std::string where = in_partition ? "p = $1 AND s >= $2" : "(p, s) >= ($1, $2)";
-  int next = 3;
-  if (!to_end && in_partition) where += fmt::format(" AND s < ${}", next++);
-  if (!to_end && !in_partition) {
-    where += fmt::format(" AND (p, s) < (${}, ${})", next, next + 1);
-    next += 2;
-  }
+std::string scan(bool to_end, bool backward) {
   const char* const direction = backward ? " DESC" : "";
-  return fmt::format("SELECT p, s, v FROM kv WHERE {0} ORDER BY {1}s{2} LIMIT ${3}::int4", where,
-                     in_partition ? "" : fmt::format("p{}, ", direction), direction, next);
+  return fmt::format(
+      "SELECT p, s, v FROM kv WHERE (p, s) >= ($1, $2){0} ORDER BY p{1}, s{1} LIMIT ${2}::int4",
+      to_end ? "" : " AND (p, s) < ($3, $4)", direction, to_end ? 3 : 5);
+}
+
+std::string scan_partition(int parameter, bool to_end, bool backward) {
+  return fmt::format(
+      "SELECT NULL::bytea, s, v FROM kv WHERE p = ${} AND s >= ${}{} ORDER BY s{} LIMIT ${}::int4",
+      parameter, parameter + 1, to_end ? "" : fmt::format(" AND s < ${}", parameter + 2),
+      backward ? " DESC" : "", parameter + (to_end ? 2 : 3));
+}
+
+std::string get_and_scan(bool to_end, bool backward) {
+  return fmt::format(
+      "SELECT NULL::bytea, NULL::bytea, (SELECT v FROM kv WHERE p = $1 AND s = $2)"
+      " UNION ALL ({})",
+      scan_partition(3, to_end, backward));
 }
 
 // A row in any case. Unlike a subquery of many keys, it opens only the partition of its key.
@@ -143,7 +151,7 @@ std::string drop(bool to_end) {
       "WITH doomed AS MATERIALIZED ({}), gone AS (DELETE FROM kv USING doomed "
       "WHERE kv.p = doomed.p AND kv.s = doomed.s) "
       "SELECT p, s FROM doomed ORDER BY p DESC, s DESC LIMIT 1",
-      scan(false, to_end, false));
+      scan(to_end, false));
 }
 
 std::size_t number_in(Statement first, Statement statement) {
@@ -207,7 +215,11 @@ std::string sql_of(Statement statement) {
         return get_few_text(number_in(Statement::kGetFew, statement) + 1);
       }
       const std::size_t kind = number_in(Statement::kScan, statement);
-      return scan((kind & 4U) != 0, (kind & 1U) != 0, (kind & 2U) != 0);
+      const bool to_end = (kind & 1U) != 0;
+      const bool backward = (kind & 2U) != 0;
+      if (statement >= Statement::kGetAndScan) return get_and_scan(to_end, backward);
+      if (statement >= Statement::kScanPartition) return scan_partition(1, to_end, backward);
+      return scan(to_end, backward);
     }
   }
 }

@@ -29,11 +29,17 @@ enum class Statement : std::size_t {
   kScanToEnd,
   kScanBackward,
   kScanToEndBackward,
-  // The same of a range in one partition: p, s of its beginning; s of its end; limit.
+  // The same of a range in one partition: p, s of its beginning; s of its end; limit -> null, s, v.
   kScanPartition,
   kScanPartitionToEnd,
   kScanPartitionBackward,
   kScanPartitionToEndBackward,
+  // A key, and a range in one partition: p, s of the key; then as above -> null, null and the key's
+  // v or null; then the rows.
+  kGetAndScan,
+  kGetAndScanToEnd,
+  kGetAndScanBackward,
+  kGetAndScanToEndBackward,
   // Erases the first rows of a range: parameters as above -> p, s of the last one. Returns no row
   // if none was erased.
   kDrop,
