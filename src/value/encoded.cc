@@ -166,10 +166,18 @@ SetOf<T> decode_set(ValueView value, Decode decode) {
   return SetOf<T>(std::move(elements));
 }
 
+// The types that most attributes have are constructed in place, not moved into it.
 Map decode_attributes(AttributeCursor cursor) {
   Map map;
-  while (auto attribute = cursor.next()) {
-    map.emplace_hint(map.end(), std::string(attribute->name), decode_value(attribute->value));
+  while (const auto attribute = cursor.next()) {
+    const auto& [name, value] = *attribute;
+    if (value.type() == AttributeType::kS) {
+      map.emplace_hint(map.end(), name, value.text());
+    } else if (value.type() == AttributeType::kN) {
+      map.emplace_hint(map.end(), name, value.number());
+    } else {
+      map.emplace_hint(map.end(), name, decode_value(value));
+    }
   }
   return map;
 }

@@ -16,6 +16,9 @@ constexpr std::chrono::milliseconds kPauseMax{500};
 constexpr std::chrono::milliseconds kLookAtStop{100};
 // A call on one machine takes less. With standbys far away, calls overlap.
 constexpr std::chrono::milliseconds kPatience{3};
+// While a call runs, another one begins if so many bytes are queued: the server then works for
+// longer than a few threads take to be woken. A smaller call would be better if it waited for more.
+constexpr std::size_t kSecondCallBytes = 20'000;
 
 std::vector<CommitResult> all_of(std::size_t count, CommitOutcome outcome, const Error& error) {
   return {count, CommitResult{.outcome = outcome, .error = error}};
@@ -180,8 +183,8 @@ CommitCall Committer::gather() {
 // Called under the lock, as all that follow up to begin().
 bool Committer::may_begin() const {
   if (queue_.empty() || free_.empty()) return false;
-  return running_ == 0 || stopping_ || queue_.size() >= CommitCall::kCommitsMax ||
-         queued_bytes_ >= CommitCall::kBytesMax ||
+  return running_ == 0 || (running_ == 1 && queued_bytes_ >= kSecondCallBytes) || stopping_ ||
+         queue_.size() >= CommitCall::kCommitsMax || queued_bytes_ >= CommitCall::kBytesMax ||
          std::chrono::steady_clock::now() >= last_begin_ + kPatience;
 }
 

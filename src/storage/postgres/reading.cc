@@ -88,7 +88,7 @@ class RangeVisit {
     if (is_in_partition(range)) partition = RowKey(range.begin).p;
     for (int row = first; row < page.count(); ++row) {
       const std::string_view value = page.bytes(row, kValueColumn);
-      key_.assign(partition).append(page.bytes(row, 0)).append(page.bytes(row, 1));
+      key_.assign(partition.empty() ? page.bytes(row, 0) : partition).append(page.bytes(row, 1));
       bytes_ += key_.size() + value.size();
       ++rows_;
       if (!visit_(key_, value)) return false;

@@ -11,6 +11,10 @@ namespace {
 
 // Of one statement, so that its rows, of up to 400 KB each, take little memory.
 constexpr std::size_t kKeysMax = 64;
+// A session takes this part of the waiting reads, and at least so many: while it wakes their
+// callers, another session reads for the others.
+constexpr std::size_t kPartOfReads = 3;
+constexpr std::size_t kReadsMin = 4;
 
 }  // namespace
 
@@ -76,15 +80,16 @@ void WorkerPool::work() {
   }
 }
 
-// The first task; if it reads keys, also the reads that follow it.
+// The first task; if it reads keys, also some of the reads that follow it.
 WorkerPool::Tasks WorkerPool::next_tasks() {
+  const std::size_t most = std::max(kReadsMin, tasks_.size() / kPartOfReads);
   Tasks taken;
   std::size_t keys = 0;
   do {
     if (tasks_.front().read) keys += tasks_.front().read->key_count();
     taken.push_back(std::move(tasks_.front()));
     tasks_.pop_front();
-  } while (taken.back().read && !tasks_.empty() && tasks_.front().read &&
+  } while (taken.size() < most && taken.back().read && !tasks_.empty() && tasks_.front().read &&
            keys + tasks_.front().read->key_count() <= kKeysMax);
   return taken;
 }
@@ -92,6 +97,7 @@ WorkerPool::Tasks WorkerPool::next_tasks() {
 void WorkerPool::run_next(std::unique_lock<std::mutex>& lock, Tasks tasks) {
   Session* const session = free_.back();
   free_.pop_back();
+  if (!tasks_.empty() && !free_.empty()) wake_.notify_one();
   lock.unlock();
   if (tasks.front().job) {
     tasks.front().job(*session);
