@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Awaited: a value that a callback passes to the thread that waits for it, once.
 //
-// The wait does not spin: the value usually comes from a disk or a network, and threads that spin
-// take the processor from the one that they wait for.
-// Thread safety: set() from any thread, take() from one. After take() has returned, set() does not
-// use this object any more.
+// Thread safety: set() from any thread, take() or take_soon() from one. After that has returned,
+// set() does not use this object any more.
 #pragma once
 
+#include <sched.h>
 #include <semaphore.h>
 
 #include <optional>
@@ -26,10 +25,21 @@ class Awaited {
     value_.emplace(std::move(value));
     sem_post(&is_set_);
   }
+  // Sleeps at once: whoever sets the value needs the processor.
   T take() {
     while (sem_wait(&is_set_) != 0) {
     }
     return std::move(*value_);
+  }
+  // Tries a few times before it sleeps, for a value that is waited for while the processor is idle,
+  // such as for the disk: many threads that sleep take long to be woken.
+  T take_soon() {
+    constexpr int kTries = 4;
+    for (int i = 0; i < kTries; ++i) {
+      if (sem_trywait(&is_set_) == 0) return std::move(*value_);
+      sched_yield();
+    }
+    return take();
   }
 
  private:

@@ -316,7 +316,7 @@ Result<std::string> Database::call(std::string_view operation, std::string_view 
        .operation = operation,
        .test_mode = impl_->test_mode.get()},
       json, Answering(outcome.done(), delay));
-  auto answer = outcome.wait();
+  auto answer = outcome.wait(*impl_->engine);
   std::this_thread::sleep_for(delay);
   return answer;
 }

@@ -20,7 +20,9 @@ class Outcome {
   Done<T> done() {
     return [this](Result<T>&& result) { result_.set(std::move(result)); };
   }
-  Result<T> wait() { return result_.take(); }
+  Result<T> wait(const Engine& engine) {
+    return engine.is_shared() ? result_.take() : result_.take_soon();
+  }
 
  private:
   Awaited<Result<T>> result_;
@@ -35,7 +37,7 @@ Result<T> call_and_wait(Engine& engine, void (Engine::*operation)(const Request&
     const WaitingCaller waiting;
     (engine.*operation)(request, outcome.done());
   }
-  return outcome.wait();
+  return outcome.wait(engine);
 }
 
 }  // namespace stator
