@@ -61,8 +61,9 @@ R PageRead<R>::finish(ReturnConsumedCapacity return_capacity) {
 template <class R>
 bool PageRead<R>::operator()(std::size_t part, std::string_view, std::string_view value) {
   const ItemView item(value);
-  if (!belongs(item, part)) return true;
-  const bool last = count(item);
+  const auto bytes = size_in_partition(item, hash(part));
+  if (!bytes) return true;
+  const bool last = count(*bytes);
   take(item);
   if (last) response_.last_evaluated_key = key_of(plan_, item);
   return !last;
@@ -84,11 +85,10 @@ void PageRead<R>::operator()() {
   examined_bytes_ = 0;
 }
 
-// Returns false for rows of another partition key with the same hash.
+// Rows of another partition key with the same hash are skipped.
 template <class R>
-bool PageRead<R>::belongs(ItemView item, std::size_t part) const {
-  const Item& hash = part == 0 ? plan_.hash : plan_.more[part - 1].hash;
-  return hash.empty() || has_partition(item, plan_.shape(), hash);
+const Item& PageRead<R>::hash(std::size_t part) const {
+  return part == 0 ? plan_.hash : plan_.more[part - 1].hash;
 }
 
 template <class R>
@@ -100,9 +100,9 @@ RangeRead PageRead<R>::take_range(std::size_t part) {
 
 // Counts a row. Returns true if the page ends with it.
 template <class R>
-bool PageRead<R>::count(ItemView row) {
+bool PageRead<R>::count(std::size_t row_bytes) {
   ++response_.scanned_count;
-  examined_bytes_ += item_size_bytes(row);
+  examined_bytes_ += row_bytes;
   return (plan_.limit && static_cast<std::size_t>(response_.scanned_count) >= *plan_.limit) ||
          examined_bytes_ + fetched_bytes_ >= kPageBytesMax;
 }
@@ -128,7 +128,7 @@ Result<void> PageRead<R>::read_fetching(ReadView& view, std::size_t part) {
     std::string row;
     STATOR_RETURN_IF_ERROR(view.scan(rest, [&](std::string_view key, std::string_view value) {
       row = key;
-      if (belongs(ItemView(value), part)) entries.emplace_back(value);
+      if (size_in_partition(ItemView(value), hash(part))) entries.emplace_back(value);
       return entries.size() < kFetchRows;
     }));
     more = entries.size() == kFetchRows;
@@ -160,7 +160,7 @@ Result<bool> PageRead<R>::fetch(ReadView& view, ItemView entry) {
         fetch_units_ += read_units(bytes);
         take(item);
       }));
-  return count(entry);
+  return count(item_size_bytes(entry));
 }
 
 template class PageRead<PageResponse>;

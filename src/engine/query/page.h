@@ -37,9 +37,9 @@ class PageRead {
   void operator()();
 
  private:
-  bool belongs(ItemView item, std::size_t part) const;
+  const Item& hash(std::size_t part) const;
   RangeRead take_range(std::size_t part);
-  bool count(ItemView row);
+  bool count(std::size_t row_bytes);
   void take(ItemView item);
   Result<void> read_fetching(ReadView& view, std::size_t part);
   Result<bool> fetch(ReadView& view, ItemView entry);

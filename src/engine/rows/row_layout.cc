@@ -189,4 +189,17 @@ bool has_partition(ItemView item, const KeyShape& shape, const Item& key) {
   });
 }
 
+// Both have their attributes in the order of the names.
+std::optional<std::size_t> size_in_partition(ItemView item, const Item& hash) {
+  std::size_t bytes = 0;
+  auto wanted = hash.begin();
+  for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
+    bytes += attribute->name.size() + value_size_bytes(attribute->value);
+    if (wanted == hash.end() || attribute->name != wanted->first) continue;
+    if (!same_key_value(attribute->value, wanted->second)) return std::nullopt;
+    ++wanted;
+  }
+  return wanted == hash.end() ? std::optional(bytes) : std::nullopt;
+}
+
 }  // namespace stator

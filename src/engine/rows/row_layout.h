@@ -83,5 +83,8 @@ bool same_key_value(const std::optional<ValueView>& stored, const AttributeValue
 // Whether the HASH attributes of a stored item are the requested ones. Keys with the same hash
 // share a partition, so compare them after reading. The sort part of a row key is exact.
 bool has_partition(ItemView item, const KeyShape& shape, const Item& key);
+// item_size_bytes() of a stored item; absent if it does not have the attributes of `hash`, the
+// requested partition key. In one pass, because a page has many items.
+std::optional<std::size_t> size_in_partition(ItemView item, const Item& hash);
 
 }  // namespace stator

@@ -126,6 +126,21 @@ std::string row_of(int number) {
   return partition_key(kSecret, kFirstTableSpace, std::to_string(number));
 }
 
+TEST(SizeInPartition, IsAbsentForOtherPartitionKeys) {
+  const EncodedItem item = encode_item(
+      {{"a", 1}, {"pk", "x"}, {"pk2", 7}, {"sk", Binary{"y"}}, {"z", List{"text", Map{{"n", 1}}}}});
+  const ItemView view(item);
+  const std::optional<std::size_t> size = item_size_bytes(view);
+  EXPECT_EQ(size_in_partition(view, {}), size);
+  EXPECT_EQ(size_in_partition(view, {{"pk", "x"}}), size);
+  EXPECT_EQ(size_in_partition(view, {{"pk", "x"}, {"pk2", 7}}), size);
+  EXPECT_EQ(size_in_partition(view, {{"pk", "y"}}), std::nullopt);
+  EXPECT_EQ(size_in_partition(view, {{"pk", Binary{"x"}}}), std::nullopt);
+  EXPECT_EQ(size_in_partition(view, {{"pk", "x"}, {"pk2", 8}}), std::nullopt);
+  EXPECT_EQ(size_in_partition(view, {{"other", "x"}}), std::nullopt);
+  EXPECT_EQ(size_in_partition(view, {{"pk", "x"}, {"zz", "x"}}), std::nullopt);
+}
+
 TEST(TimeQueue, SpreadsItsRowsEvenlyAndReadsThemBack) {
   std::map<std::string, int> rows;
   for (int i = 0; i < 1600; ++i) {
