@@ -94,8 +94,8 @@ struct ReadRequest {
   std::span<const RangeRead> ranges = {};
   // Reads everything from one snapshot. A single key or range always is.
   bool one_state = false;
-  // If it is set, the store can call it once, after some visits. They are then void, and the read
-  // starts over, from another snapshot.
+  // If it is set, the store can call it after some visits. They are then void, and the read starts
+  // over, from another snapshot.
   std::optional<FunctionRef<void()>> start_over = {};
 };
 

@@ -2,6 +2,7 @@
 #include "api/model/responses.h"
 
 namespace stator {
+
 std::string cancellation_message(const std::vector<CancellationReason>& reasons) {
   std::string text =
       "Transaction cancelled, please refer cancellation reasons for specific reasons [";

@@ -6,6 +6,7 @@
 #include <ranges>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -33,10 +34,12 @@ void show_row(std::string_view value, const Table& table, const Item& key,
   const ItemView item(value);
   if (!has_partition(item, table.key(), key)) return;
   if (wants_size) found.bytes = item_size_bytes(item);
-  if (projection) {
-    add_item(found.item, ItemView(projection->apply(item)));
-  } else {
+  if (!projection) {
     add_item(found.item, item);
+  } else if constexpr (std::is_same_v<T, EncodedItem>) {
+    found.item = projection->apply(item);
+  } else {
+    found.item = decode_item(ItemView(projection->apply(item)));
   }
 }
 

@@ -62,7 +62,7 @@ template <class R>
 bool PageRead<R>::operator()(std::size_t part, std::string_view, std::string_view value) {
   const ItemView item(value);
   const auto bytes = size_in_partition(item, hash(part));
-  if (!bytes) return true;
+  if (!bytes) return true;  // of another partition key with the same hash
   const bool last = count(*bytes);
   take(item);
   if (last) response_.last_evaluated_key = key_of(plan_, item);
@@ -85,7 +85,6 @@ void PageRead<R>::operator()() {
   examined_bytes_ = 0;
 }
 
-// Rows of another partition key with the same hash are skipped.
 template <class R>
 const Item& PageRead<R>::hash(std::size_t part) const {
   return part == 0 ? plan_.hash : plan_.more[part - 1].hash;

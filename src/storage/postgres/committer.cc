@@ -216,6 +216,8 @@ void Committer::begin(std::unique_lock<std::mutex>& lock, CommitCall call) {
   free_.pop_back();
   ++running_;
   last_begin_ = std::chrono::steady_clock::now();
+  // Commits that did not fit can begin another call, or need somebody to watch for its time.
+  if (!queue_.empty() && !free_.empty()) wake_.notify_one();
   lock.unlock();
   commit(*session, std::move(call));
   const bool has_responded = session->responds_within({});

@@ -41,7 +41,8 @@ Result<std::vector<CommitResult>> run_call(Session& session, Connection& connect
 CommitResult failed_with(Error error);
 
 // A call takes all commits that wait for it, so few large calls cost much less than many small
-// ones. Another call begins only if the running one takes long, or if the waiting commits fill it.
+// ones. A second call begins if the waiting commits are large. More begin only if the running ones
+// take long, or if the waiting commits fill them.
 //
 // Thread safety: any thread. `done` of a commit runs on a thread of the committer, or on the
 // caller's if it waits (see WaitingCaller).

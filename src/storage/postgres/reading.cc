@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t kRowsFirstMax = 128;
 constexpr std::size_t kRowsUnknown = 32;
 constexpr std::size_t kRowsMax = 2048;
+constexpr std::size_t kRowsAfterRestart = 4 * kRowsFirstMax;
 constexpr std::size_t kPageBytes = 1UL << 20;
 constexpr std::size_t kRangesAhead = 16;  // number of ranges whose first pages are read together
 constexpr std::size_t kDropRows = 1000;
@@ -57,11 +58,11 @@ void send_page(Connection& connection, const KeyRange& range, Direction directio
 }
 
 // Assumes that the rows are as large as those of the previous range.
-std::size_t first_limit(const Connection& connection, const RangeRead& read) {
+std::size_t first_limit(const Connection& connection, const RangeRead& read,
+                        std::size_t rows_max = kRowsFirstMax) {
   const std::size_t row_bytes = connection.usual_row_bytes;
-  const std::size_t most = row_bytes == 0
-                               ? kRowsFirstMax
-                               : std::clamp<std::size_t>(kPageBytes / row_bytes, 1, kRowsFirstMax);
+  const std::size_t most =
+      row_bytes == 0 ? rows_max : std::clamp<std::size_t>(kPageBytes / row_bytes, 1, rows_max);
   if (read.expected_rows > 0) return std::min(read.expected_rows + 1, most);
   return row_bytes == 0 ? kRowsUnknown : most;
 }
@@ -182,8 +183,9 @@ SqlResult<bool> read_in_one_statement(Connection& connection, const ReadRequest&
   return !more || static_cast<std::size_t>(rows->count()) <= limit;
 }
 
+// `rows_max`: limit of the first page of each range.
 SqlResult<void> read_in_transaction(Connection& connection, const ReadRequest& request,
-                                    ReadVisitor visit) {
+                                    ReadVisitor visit, std::size_t rows_max) {
   connection.send(Statement::kBeginReadOnly);
   SentKeys keys;
   for (const std::string& key : request.keys) keys.add(key);
@@ -194,7 +196,7 @@ SqlResult<void> read_in_transaction(Connection& connection, const ReadRequest& r
     for (std::size_t i = from; i < end; ++i) {
       const RangeRead& read = request.ranges[i];
       if (is_empty(read.range)) continue;
-      const std::size_t limit = first_limit(connection, read);
+      const std::size_t limit = first_limit(connection, read, rows_max);
       send_page(connection, read.range, read.direction, limit);
       sent.push_back({read, request.keys.size() + i, limit});
     }
@@ -286,14 +288,16 @@ SqlResult<void> read_ranges(Connection& connection, const ReadRequest& request, 
     visited = true;
     return visit(part, key, value);
   };
+  std::size_t rows_max = kRowsFirstMax;
   if (is_one_statement(request)) {
     const auto complete = read_in_one_statement(connection, request, note);
     if (!complete) return std::unexpected(complete.error());
     if (*complete) return {};
     (*request.start_over)();
     visited = false;
+    rows_max = kRowsAfterRestart;
   }
-  auto done = read_in_transaction(connection, request, note);
+  auto done = read_in_transaction(connection, request, note, rows_max);
   connection.send(done ? Statement::kCommit : Statement::kRollback);
   connection.end_and_ignore();
   return done;

@@ -55,8 +55,8 @@ bool visit_keys(std::span<const std::string> keys, const KeyRows& rows, ReadVisi
 void read_keys(Session& session, std::span<const std::unique_ptr<KeyRead>> reads);
 
 // Executes a TransactStore::read() with ranges. The keys and the first rows of up to 16 ranges take
-// one round trip; each further page of rows takes one more. `visited`: whether visits count when it
-// returns.
+// one round trip; each further page of rows takes one more, and so does starting over. `visited`:
+// whether visits count when it returns.
 SqlResult<void> read_ranges(Connection& connection, const ReadRequest& request, ReadVisitor visit,
                             bool& visited);
 

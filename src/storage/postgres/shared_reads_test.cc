@@ -110,7 +110,7 @@ TEST_F(SharedReads, TakeFewStatementsAndGetTheirOwnRows) {
     ASSERT_THAT(results[i], IsOk());
     EXPECT_EQ(*results[i], values_of(i));
   }
-  EXPECT_LT(round_trips_, 6U) << "20 reads of 4 keys, 64 keys at a time, and the monitor";
+  EXPECT_LT(round_trips_, 9U) << "20 reads in 5 statements, and the monitor";
 }
 
 TEST_F(SharedReads, FailAloneIfTheServerResponds) {

@@ -40,7 +40,7 @@ enum class Statement : std::size_t {
   kGetAndScanToEnd,
   kGetAndScanBackward,
   kGetAndScanToEndBackward,
-  // Erases the first rows of a range: parameters as above -> p, s of the last one. Returns no row
+  // Erases the first rows of a range: parameters of kScan -> p, s of the last one. Returns no row
   // if none was erased.
   kDrop,
   kDropToEnd,

@@ -11,8 +11,8 @@ namespace {
 
 // Of one statement, so that its rows, of up to 400 KB each, take little memory.
 constexpr std::size_t kKeysMax = 64;
-// A session takes this part of the waiting reads, and at least so many: while it wakes their
-// callers, another session reads for the others.
+// A session takes a part of the waiting reads, and at least so many: while it wakes their callers,
+// another session reads for the others.
 constexpr std::size_t kPartOfReads = 3;
 constexpr std::size_t kReadsMin = 4;
 
