@@ -25,7 +25,7 @@ class Awaited {
     value_.emplace(std::move(value));
     sem_post(&is_set_);
   }
-  // Sleeps at once: whoever sets the value needs the processor.
+  // Sleeps immediately, because the thread that sets the value needs the processor.
   T take() {
     while (sem_wait(&is_set_) != 0) {
     }

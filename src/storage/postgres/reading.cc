@@ -76,34 +76,35 @@ SqlResult<Rows> next_rows(Connection& connection) {
 
 constexpr int kValueColumn = 2;
 
-// The visits to the rows of a range.
+// The visits to the rows of a range. Notes their usual size for later reads of the connection.
 class RangeVisit {
  public:
-  // Borrows `visit`.
-  explicit RangeVisit(RowVisitor visit) : visit_(visit) {}
+  // Borrows both.
+  RangeVisit(Connection& connection, RowVisitor visit) : connection_(connection), visit_(visit) {}
 
   // Visits the rows of a page that was sent for `range`, from the row number `first` on. Returns
   // whether the visitor wants more.
   bool visit_page(const Rows& page, const KeyRange& range, int first = 0) {
     std::string_view partition;  // the p of all rows, which they lack
     if (is_in_partition(range)) partition = RowKey(range.begin).p;
-    for (int row = first; row < page.count(); ++row) {
+    bool more = true;
+    for (int row = first; more && row < page.count(); ++row) {
       const std::string_view value = page.bytes(row, kValueColumn);
       key_.assign(partition.empty() ? page.bytes(row, 0) : partition).append(page.bytes(row, 1));
       bytes_ += key_.size() + value.size();
       ++rows_;
-      if (!visit_(key_, value)) return false;
+      more = visit_(key_, value);
     }
-    return true;
+    if (rows_ > 0) connection_.usual_row_bytes = row_bytes();
+    return more;
   }
 
   const std::string& last_key() const { return key_; }
-  // The average, or 0 without a row.
-  std::size_t row_bytes() const {
-    return rows_ == 0 ? 0 : std::max<std::size_t>(bytes_ / rows_, 1);
-  }
+  // The average. Requires a row.
+  std::size_t row_bytes() const { return std::max<std::size_t>(bytes_ / rows_, 1); }
 
  private:
+  Connection& connection_;
   const RowVisitor visit_;
   std::string key_;
   std::size_t rows_ = 0;
@@ -115,11 +116,10 @@ class RangeVisit {
 SqlResult<bool> visit_range(Connection& connection, const RangeRead& read, std::size_t limit,
                             Rows page, RowVisitor visit) {
   KeyRange rest = read.range;
-  RangeVisit visits(visit);
+  RangeVisit visits(connection, visit);
   for (;;) {
     const auto count = static_cast<std::size_t>(page.count());
     const bool more = visits.visit_page(page, rest);
-    if (count > 0) connection.usual_row_bytes = visits.row_bytes();
     if (!more) return false;
     if (count < limit) return true;
     limit =
@@ -177,9 +177,8 @@ SqlResult<bool> read_in_one_statement(Connection& connection, const ReadRequest&
   const auto visit_row = [&](std::string_view row, std::string_view value) {
     return visit(1, row, value);
   };
-  RangeVisit visits(visit_row);
+  RangeVisit visits(connection, visit_row);
   const bool more = visits.visit_page(*rows, read.range, 1);
-  if (rows->count() > 1) connection.usual_row_bytes = visits.row_bytes();
   return !more || static_cast<std::size_t>(rows->count()) <= limit;
 }
 
