@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/awaited.h"
+#include "base/wait_permit.h"
 #include "engine/engine.h"
-#include "storage/waiting_caller.h"
 
 namespace stator {
 
@@ -34,7 +34,7 @@ Result<T> call_and_wait(Engine& engine, void (Engine::*operation)(const Request&
                         const std::type_identity_t<Request>& request) {
   Outcome<T> outcome;
   {
-    const WaitingCaller waiting;
+    const WaitPermit permit(WaitFor::kServer);
     (engine.*operation)(request, outcome.done());
   }
   return outcome.wait(engine);

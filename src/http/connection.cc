@@ -12,6 +12,7 @@
 #include <exception>
 #include <tuple>
 
+#include "base/wait_permit.h"
 #include "http/message.h"
 
 namespace stator::http {
@@ -329,7 +330,11 @@ bool Connection::handle() {
     };
     return !shared.side.post(measure, run) && send(overloaded(), reader_.keep_alive());
   }
-  std::optional<Response> response = run_handler();
+  std::optional<Response> response;
+  {
+    const WaitPermit permit(loop_->serves_one() ? WaitFor::kDisk : WaitFor::kNothing);
+    response = run_handler();
+  }
   return response && send(std::move(*response), reader_.keep_alive());
 }
 

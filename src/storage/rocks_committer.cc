@@ -7,6 +7,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/wait_permit.h"
+
 namespace stator {
 namespace {
 
@@ -126,9 +128,13 @@ std::optional<CommitResult> RocksCommitter::commit(Batch batch, uint64_t seen, C
   queued_bytes_ += bytes;
   queue_.push_back(std::move(waiting));
   queued();
-  const bool wake = !writing_ && queue_.size() == 1;
-  lock.unlock();
-  if (wake) wake_.notify_one();
+  if (writing_ || queue_.size() > 1) return std::nullopt;
+  if (alone_ && looking_ == 0 && WaitPermit::covers(WaitFor::kDisk)) {
+    write_next(lock);
+  } else {
+    lock.unlock();
+    wake_.notify_one();
+  }
   return std::nullopt;
 }
 
@@ -166,41 +172,48 @@ void RocksCommitter::enter(const Waiting& waiting) {
 void RocksCommitter::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (writing_ || looking_ > 0 || queue_.empty()) {
-      if (stopping_ && queue_.empty()) return;
-      await_work(lock);
-      continue;
-    }
-    writing_ = true;
-    const Group group = take_group();
-    CommitObserver* const observer = observer_;
-    lock.unlock();
-    const CommitResult result = write_durably(group, observer);
-    lock.lock();
-    writing_ = false;
-    commits_ += group.size();
-    ++groups_;
-    const auto writes = [](const auto& waiting) { return !waiting->batch.empty(); };
-    if (sync_ && std::ranges::any_of(group, writes)) ++syncs_;
-    progress_synced_ = !sync_;
-    if (looking_ > 0) idle_.notify_all();
-    Group behind;
-    if (result.outcome == CommitOutcome::kCommitted) {
-      retire(group);
+    if (!writing_ && looking_ == 0 && !queue_.empty()) {
+      write_next(lock);
+      lock.lock();
+    } else if (stopping_ && queue_.empty()) {
+      return;
     } else {
-      behind = give_up(result);
+      await_work(lock);
     }
-    const bool more = !queue_.empty() || stopping_;
-    lock.unlock();
-    if (more) wake_.notify_one();
-    for (const auto& waiting : group) {
-      CommitResult own = result;
-      own.sequence = waiting->sequence;
-      waiting->done(std::move(own));
-    }
-    for (const auto& waiting : behind) waiting->done(refused(result.error));
-    lock.lock();
   }
+}
+
+// Writes the next group, and acknowledges it after it has released the lock.
+void RocksCommitter::write_next(std::unique_lock<std::mutex>& lock) {
+  writing_ = true;
+  const Group group = take_group();
+  CommitObserver* const observer = observer_;
+  lock.unlock();
+  const CommitResult result = write_durably(group, observer);
+  lock.lock();
+  writing_ = false;
+  commits_ += group.size();
+  ++groups_;
+  const auto writes = [](const auto& waiting) { return !waiting->batch.empty(); };
+  if (sync_ && std::ranges::any_of(group, writes)) ++syncs_;
+  alone_ = group.size() == 1 && queue_.empty();
+  const bool was_quiet = std::exchange(progress_synced_, !sync_);
+  if (looking_ > 0) idle_.notify_all();
+  Group behind;
+  if (result.outcome == CommitOutcome::kCommitted) {
+    retire(group);
+  } else {
+    behind = give_up(result);
+  }
+  const bool wake = !queue_.empty() || stopping_ || (sync_ && was_quiet);
+  lock.unlock();
+  if (wake) wake_.notify_one();
+  for (const auto& waiting : group) {
+    CommitResult own = result;
+    own.sequence = waiting->sequence;
+    waiting->done(std::move(own));
+  }
+  for (const auto& waiting : behind) waiting->done(refused(result.error));
 }
 
 // Called with the lock held. After a pause in writes, the log no longer proves that its last record
@@ -210,7 +223,9 @@ void RocksCommitter::await_work(std::unique_lock<std::mutex>& lock) {
     wake_.wait(lock);
     return;
   }
-  if (wake_.wait_for(lock, kQuiet) != std::cv_status::timeout || progress_synced_ || writing_) {
+  const uint64_t groups = groups_;
+  if (wake_.wait_for(lock, kQuiet) != std::cv_status::timeout || progress_synced_ || writing_ ||
+      groups_ != groups) {
     return;
   }
   progress_synced_ = true;

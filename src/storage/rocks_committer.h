@@ -3,7 +3,9 @@
 //
 // While one write is on its way to the disk, the next batches wait and form the next write. The
 // acknowledgments of a write run on another thread and do not delay the next write. find() returns
-// queued versions, so that the writers of one key do not wait for the disk between them.
+// queued versions, so that the writers of one key do not wait for the disk between them. A thread
+// that may wait for the disk (WaitPermit) writes its batch itself, as long as no other batches come
+// between its own.
 //
 // Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row
 // that it writes. It keeps its latest number over restarts, crashes and copies, and never reduces
@@ -61,7 +63,8 @@ class RocksCommitter {
   // The newest queued version of a key; absent if there is none.
   std::optional<Queued> find(std::string_view key) const;
 
-  // Queues a batch. `done` runs when it, and everything up to sequence `seen`, is written. An empty
+  // Queues a batch. `done` runs when it, and everything up to sequence `seen`, is written, on a
+  // thread of the committer, or within this call if its thread may wait for the disk. An empty
   // batch waits for `seen` only. `queued` is called once, before `done` can run: from then on
   // find() returns the batch's versions. If the outcome is known at once, it is returned instead,
   // and neither `done` nor `queued` is called. kSchemaChanged unless the schemas have the
@@ -98,6 +101,7 @@ class RocksCommitter {
   };
 
   void run();
+  void write_next(std::unique_lock<std::mutex>& lock);
   Group take_group();
   rocksdb::Status write(const Group& group) const;
   void enter(const Waiting& waiting);
@@ -133,7 +137,8 @@ class RocksCommitter {
   uint64_t syncs_ = 0;
   bool full_ = false;  // for puts, at the last check
   bool progress_synced_ = true;
-  bool writing_ = false;  // one of the threads is
+  bool writing_ = false;  // a thread is
+  bool alone_ = true;     // the last group was one batch, and none was queued behind it
   int looking_ = 0;       // calls of between_writes() that wait
   std::condition_variable idle_;
   CommitObserver* observer_ = nullptr;

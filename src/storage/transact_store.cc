@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/awaited.h"
-#include "storage/waiting_caller.h"
+#include "base/wait_permit.h"
 
 namespace stator {
 namespace {
@@ -14,7 +14,7 @@ template <class T, class Start>
 T wait_for(Start start) {
   Awaited<T> awaited;
   {
-    const WaitingCaller waiting;
+    const WaitPermit permit(WaitFor::kServer);
     start([&awaited](T value) { awaited.set(std::move(value)); });
   }
   return awaited.take();

@@ -10,6 +10,7 @@
 
 #include "api/model/messages.h"
 #include "api/validation/validate.h"
+#include "base/wait_permit.h"
 #include "engine/core/read_lag.h"
 #include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
@@ -20,7 +21,6 @@
 #include "engine/items/item_rules.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/write_action.h"
-#include "storage/waiting_caller.h"
 
 namespace stator {
 namespace {
@@ -320,7 +320,7 @@ void write_batch(ItemEngine& engine, const BatchWriteItemRequest& request,
   batch->pending = actions.size();
   batch->return_metrics = request.return_metrics;
   batch->done = std::move(done);
-  const WaitingCaller::SeveralCalls several;
+  const WaitPermit permit(WaitFor::kNothing);
   for (NamedAction& named : actions) {
     write_one(engine, std::move(named.action),
               [batch, name = std::move(named.name)](const WriteAction& action,

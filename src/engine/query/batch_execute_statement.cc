@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "base/wait_permit.h"
 #include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
@@ -18,7 +19,6 @@
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"
 #include "partiql/messages.h"
-#include "storage/waiting_caller.h"
 
 namespace stator {
 namespace {
@@ -248,7 +248,7 @@ void write_all(ItemEngine& engine, const BatchExecuteStatementRequest& request,
   for (const Result<Prepared>& prepared : statements) {
     if (prepared) ++batch->pending;
   }
-  const WaitingCaller::SeveralCalls several;
+  const WaitPermit permit(WaitFor::kNothing);
   for (std::size_t i = 0; i < statements.size(); ++i) {
     if (statements[i]) {
       write(engine, batch, std::move(*statements[i]), i);

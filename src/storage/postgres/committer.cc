@@ -5,7 +5,7 @@
 #include <ranges>
 #include <utility>
 
-#include "storage/waiting_caller.h"
+#include "base/wait_permit.h"
 
 namespace stator::postgres {
 namespace {
@@ -131,7 +131,7 @@ Result<void> Committer::submit(Commit& commit) {
   queue_.push_back(std::move(commit));
   if (!may_begin()) {
     if (is_watched_) return {};
-  } else if (WaitingCaller::exists() && running_ == 0 && queue_.size() == 1) {
+  } else if (WaitPermit::covers(WaitFor::kServer) && running_ == 0 && queue_.size() == 1) {
     begin(lock, gather());
     if (queue_.empty()) return {};
   }

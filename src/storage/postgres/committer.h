@@ -45,7 +45,7 @@ CommitResult failed_with(Error error);
 // take long, or if the waiting commits fill them.
 //
 // Thread safety: any thread. `done` of a commit runs on a thread of the committer, or on the
-// caller's if it waits (see WaitingCaller).
+// caller's if that may wait (see WaitPermit).
 class Committer {
  public:
   // The options of connections and the server must outlive it.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/awaited.h"
+#include "base/wait_permit.h"
 #include "storage/postgres/monitor.h"
 #include "storage/postgres/reading.h"
 #include "storage/postgres/row_key.h"
@@ -15,7 +16,6 @@
 #include "storage/postgres/worker_pool.h"
 #include "storage/schema_rows.h"
 #include "storage/split_range.h"
-#include "storage/waiting_caller.h"
 
 namespace stator {
 namespace {
@@ -246,7 +246,7 @@ template <class Value, class Job>
 Result<Value> PostgresStore::run_and_wait(Job job) {
   std::optional<Value> value;
   Awaited<Result<void>> ended;
-  const WaitingCaller waiting;
+  const WaitPermit permit(WaitFor::kServer);
   post_job(
       [&](Session& session) -> Result<void> {
         STATOR_ASSIGN_OR_RETURN(value, session.read(job));

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/waiting_caller.h"
+#include "base/wait_permit.h"
 
 namespace stator::postgres {
 namespace {
@@ -51,7 +51,7 @@ void WorkerPool::post(std::unique_ptr<KeyRead> read) {
 
 void WorkerPool::add(Task task) {
   std::unique_lock lock(mutex_);
-  if (WaitingCaller::exists() && tasks_.empty() && !free_.empty()) {
+  if (WaitPermit::covers(WaitFor::kServer) && tasks_.empty() && !free_.empty()) {
     Tasks own;
     own.push_back(std::move(task));
     return run_next(lock, std::move(own));

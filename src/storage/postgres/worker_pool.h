@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// WorkerPool: sessions, and as many threads, for the tasks of one bounded queue. A thread that
-// waits for its task anyway (WaitingCaller) runs it itself if a session is free.
+// WorkerPool: sessions, and as many threads, for the tasks of one bounded queue. A thread that may
+// wait (WaitPermit) runs its task itself if a session is free.
 //
 // Reads of keys that wait together share a statement.
 // Thread safety: any thread.
