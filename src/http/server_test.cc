@@ -15,6 +15,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/wait_permit.h"
+
 namespace stator::http {
 namespace {
 
@@ -457,6 +459,24 @@ TEST_P(HttpServer, MakesResponsesOnTheLoop) {
   EXPECT_EQ(answer.status, 404);
   EXPECT_EQ(answer.body, "made");
   EXPECT_TRUE(elsewhere);
+}
+
+TEST_P(HttpServer, LetsAHandlerWaitForTheDiskIfNobodyElseWaits) {
+  const auto server = start(
+      [](const Request&, Respond respond) {
+        const bool waits = WaitPermit::covers(WaitFor::kDisk);
+        respond({.body = WaitPermit::covers(WaitFor::kServer) ? "server" : waits ? "disk" : "no"});
+      },
+      {.threads = 1});
+  const auto permit_of = [](Peer& peer) {
+    EXPECT_TRUE(peer.send(post("")));
+    return peer.read_answer().body;
+  };
+  Peer one(server->port());
+  EXPECT_EQ(permit_of(one), "disk");
+  Peer two(server->port());
+  EXPECT_EQ(permit_of(two), "no");
+  EXPECT_EQ(permit_of(one), "no");
 }
 
 TEST_P(HttpServer, CountsConnectionsAndRequestsInProgress) {

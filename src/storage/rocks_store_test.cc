@@ -12,6 +12,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/wait_permit.h"
 #include "support/matchers.h"
 #include "support/temp_dir.h"
 
@@ -204,6 +205,36 @@ TEST_F(RocksStore, GathersWhatWaitsIntoOneSync) {
   for (auto& write : writes) EXPECT_EQ(write.get().outcome, CommitOutcome::kCommitted);
   EXPECT_LE(gate.passed() - before, 2);
   EXPECT_EQ(get(*store, "hot"), "200");
+}
+
+TEST_F(RocksStore, WritesOnAThreadThatMayWaitForTheDisk) {
+  auto store = open();
+  const auto acknowledging_thread = [&](WaitFor what) {
+    std::promise<std::thread::id> thread;
+    Batch batch;
+    batch.put("a", "1");
+    const WaitPermit permit(what);
+    store->write(std::move(batch),
+                 [&](const CommitResult&) { thread.set_value(std::this_thread::get_id()); });
+    return thread.get_future().get();
+  };
+  EXPECT_NE(acknowledging_thread(WaitFor::kNothing), std::this_thread::get_id());
+  EXPECT_EQ(acknowledging_thread(WaitFor::kDisk), std::this_thread::get_id());
+  EXPECT_EQ(acknowledging_thread(WaitFor::kServer), std::this_thread::get_id());
+}
+
+TEST_F(RocksStore, QueuesBehindAWriteInProgressOnAnyThread) {
+  auto store = open();
+  gate.shut();
+  auto first = put(*store, "a", "1");
+  gate.await_someone();
+  const WaitPermit permit(WaitFor::kDisk);
+  auto second = put(*store, "a", "2");
+  EXPECT_FALSE(done(second));
+  gate.open();
+  EXPECT_EQ(first.get().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(second.get().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(get(*store, "a"), "2");
 }
 
 TEST_F(RocksStore, RefusesWritesAfterAFailedSyncAndGoesOnReading) {
