@@ -62,10 +62,22 @@ Parameters& Parameters::bytes(std::string_view borrowed) {
 }
 
 Parameters& Parameters::int4(int32_t value) {
+  return number(static_cast<uint32_t>(value), sizeof value);
+}
+
+Parameters& Parameters::int8(int64_t value) {
+  return number(static_cast<uint64_t>(value), sizeof value);
+}
+
+Parameters& Parameters::boolean(bool value) {
+  return number(value ? 1 : 0, 1);
+}
+
+Parameters& Parameters::number(uint64_t value, std::size_t size) {
   STATOR_CHECK(count_ < kMax);
-  auto& number = numbers_[count_];
-  put_big_endian(number.data(), number.size(), static_cast<uint32_t>(value));
-  return bytes({number.data(), number.size()});
+  char* const number = numbers_[count_].data();
+  put_big_endian(number, size, value);
+  return bytes({number, size});
 }
 
 }  // namespace stator::postgres

@@ -46,16 +46,20 @@ class Parameters {
   Parameters& bytes(std::string_view borrowed);
   Parameters& array(ArrayValue& borrowed) { return bytes(borrowed.encoded()); }
   Parameters& int4(int32_t value);
+  Parameters& int8(int64_t value);
+  Parameters& boolean(bool value);
 
   int count() const { return static_cast<int>(count_); }
   const char* const* values() const { return values_.data(); }
   const int* lengths() const { return lengths_.data(); }
 
  private:
+  Parameters& number(uint64_t value, std::size_t size);
+
   std::size_t count_ = 0;
   std::array<const char*, kMax> values_{};
   std::array<int, kMax> lengths_{};
-  std::array<std::array<char, sizeof(int32_t)>, kMax> numbers_{};
+  std::array<std::array<char, sizeof(int64_t)>, kMax> numbers_{};
 };
 
 }  // namespace stator::postgres

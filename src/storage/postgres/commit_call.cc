@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <map>
 #include <unordered_set>
 #include <utility>
 
@@ -49,6 +48,21 @@ std::vector<KeyLock> locks_of(std::span<const std::string_view> keys, SchemaVers
     locks.push_back({.hash = lock_of(schema.row->key()), .is_shared = true});
   }
   return sorted(std::move(locks));
+}
+
+void send_locks(Connection& connection, std::span<const KeyLock> locks) {
+  if (locks.size() == 2) {
+    Parameters parameters;
+    for (const KeyLock& lock : locks) parameters.int8(lock.hash).boolean(lock.is_shared);
+    return connection.send(Statement::kLockTwo, parameters);
+  }
+  ArrayValue hashes(ElementType::kInt8);
+  ArrayValue shared(ElementType::kBool);
+  for (const KeyLock& lock : locks) {
+    hashes.add_int8(lock.hash);
+    shared.add_bool(lock.is_shared);
+  }
+  connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
 }
 
 // Versioned rows need no locks, because no other commit writes the same ones.
@@ -142,10 +156,8 @@ void CommitCall::add_writes(const Batch& batch, int32_t number) {
     columns.p.add_bytes(row.p);
     columns.s.add_bytes(row.s);
     columns.batch.add_int4(number);
-    if (!write.value) {
-      last_erased_ = write.key;
-      continue;
-    }
+    (write.value ? last_put_ : last_erase_) = &write;
+    if (!write.value) continue;
     put_values_.add_bytes(*write.value);
     put_ordinals_.add_int4(ordinal_);
   }
@@ -169,22 +181,26 @@ void CommitCall::send_alone(Connection& connection) {
     versions[i] = version_bytes(static_cast<uint64_t>(commit.guards[i].version));
     parameters.bytes(row.p).bytes(row.s).bytes(versions[i]);
   }
-  parameters.array(puts_.p).array(puts_.s).array(put_values_);
-  const bool erases = erases_.p.count() > 0;
-  const RowKey row(last_erased_);
-  if (erases) parameters.bytes(row.p).bytes(row.s);
-  connection.send(commit_alone(commit.guards.size(), erases), parameters);
+  const bool one_put = puts_.p.count() == 1;
+  if (one_put) {
+    const RowKey row(last_put_->key);
+    parameters.bytes(row.p).bytes(row.s).bytes(*last_put_->value);
+  } else {
+    parameters.array(puts_.p).array(puts_.s).array(put_values_);
+  }
+  const bool erases = last_erase_ != nullptr;
+  if (erases) {
+    const RowKey row(last_erase_->key);
+    parameters.bytes(row.p).bytes(row.s);
+  }
+  connection.send(commit_alone(commit.guards.size(), one_put, erases), parameters);
 }
 
 void CommitCall::send(Connection& connection) {
-  const std::map<int64_t, bool> ascending(locks_.begin(), locks_.end());
-  ArrayValue hashes(ElementType::kInt8);
-  ArrayValue shared(ElementType::kBool);
-  for (const auto& [hash, is_shared] : ascending) {
-    hashes.add_int8(hash);
-    shared.add_bool(is_shared);
-  }
-  connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
+  std::vector<KeyLock> locks;
+  locks.reserve(locks_.size());
+  for (const auto& [hash, is_shared] : locks_) locks.push_back({hash, is_shared});
+  send_locks(connection, sorted(std::move(locks)));
   is_alone() ? send_alone(connection) : send_together(connection);
 }
 

@@ -32,6 +32,8 @@ struct Guard {
 
 // The locks of some keys and schema versions: ascending, distinct, exclusive if any is.
 std::vector<KeyLock> locks_of(std::span<const std::string_view> keys, SchemaVersions expected);
+// Sends the statement that takes them.
+void send_locks(Connection& connection, std::span<const KeyLock> locks);
 
 struct Commit {
   std::vector<Guard> guards;
@@ -112,8 +114,10 @@ class CommitCall {
   ArrayValue put_values_{ElementType::kBytea};
   ArrayValue put_ordinals_{ElementType::kInt4};
   Columns erases_;
-  std::string_view last_erased_;  // borrowed from its commit
-  Columns logs_;                  // p: the whole key; s: the value
+  // Borrowed from their commits.
+  const Write* last_put_ = nullptr;
+  const Write* last_erase_ = nullptr;
+  Columns logs_;  // p: the whole key; s: the value
   ArrayValue log_at_{ElementType::kInt4};
   ArrayValue log_ordinals_{ElementType::kInt4};
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/postgres/commit_call.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -182,12 +183,14 @@ TEST_F(CommitCalls, OfOneCommitAreAppliedAsAWholeOrNotAtAll) {
         test::run_sql("SELECT ver FROM kv WHERE p = '" + std::string(key) + "'", schema_.name()));
   };
   for (std::size_t guards = 0; guards <= kRead.size(); ++guards) {
-    for (int erases = 0; erases <= 2; ++erases) {
-      SCOPED_TRACE(std::to_string(guards) + " guards, " + std::to_string(erases) + " erases");
+    for (int kind = 0; kind < 6; ++kind) {
+      const int erases = kind / 2;
+      std::vector<const char*> puts = {"new", "old"};
+      if (kind % 2 != 0) puts.pop_back();
+      SCOPED_TRACE(fmt::format("{} guards, {} puts, {} erases", guards, puts.size(), erases));
       Batch batch;
       batch.erase("new");
-      batch.put("new", "x");
-      batch.put("old", "y");
+      for (const char* const key : puts) batch.put(key, "x");
       for (int i = 0; i < erases; ++i) batch.erase("erased" + std::to_string(i));
       const auto reset = [&] {
         test::run_sql("DELETE FROM kv WHERE p IN ('new', 'old'); DELETE FROM request",
@@ -221,7 +224,7 @@ TEST_F(CommitCalls, OfOneCommitAreAppliedAsAWholeOrNotAtAll) {
       if (erases < 2) after = "erased1 " + after;
       if (erases < 1) after = "erased0 " + after;
       EXPECT_EQ(rows(), after);
-      for (const char* const key : {"new", "old"}) {
+      for (const char* const key : puts) {
         EXPECT_EQ(version_of(key), static_cast<int64_t>(done[0].sequence));
       }
     }

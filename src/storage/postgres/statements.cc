@@ -63,7 +63,7 @@ constexpr std::string_view kReplace =
 constexpr std::string_view kOutcome =
     " SELECT (SELECT stamp FROM stamped), conflicts, changed, is_late, rows FROM seen";
 
-std::string commit_alone_text(std::size_t guards, bool erases) {
+std::string commit_alone_text(std::size_t guards, bool one_put, bool erases) {
   constexpr int kFirstGuard = 6;
   int next = kFirstGuard;
   std::string conflicted = "false";
@@ -76,6 +76,9 @@ std::string commit_alone_text(std::size_t guards, bool erases) {
                         kReported, i);
     from += fmt::format("{} ({}) AS g{}", i == 0 ? " FROM" : ",", get_or_null(next), i);
   }
+  const auto put = [one_put](int parameter) {
+    return fmt::format(fmt::runtime(one_put ? "${}::bytea" : "unnest(${}::bytea[])"), parameter);
+  };
   std::string sql = fmt::format(
       "WITH seen AS MATERIALIZED (SELECT {},"
       " CASE WHEN coalesce((SELECT substr(v, 1, 8) FROM kv WHERE p = $3 AND s = $4), {}) <> $5"
@@ -86,9 +89,9 @@ std::string commit_alone_text(std::size_t guards, bool erases) {
       " requested AS (INSERT INTO request (slot, id, stamp)"
       " SELECT ($1 % 4)::int2, $2::uuid, stamp FROM stamped),"
       " put AS (INSERT INTO kv (p, s, ver, v)"
-      " SELECT unnest(${}::bytea[]), unnest(${}::bytea[]), stamp + 1, unnest(${}::bytea[])"
-      " FROM stamped {})",
-      kIsLate, kNoVersion, conflicted, rows, from, kStamp, next, next + 1, next + 2, kReplace);
+      " SELECT {}, {}, stamp + 1, {} FROM stamped {})",
+      kIsLate, kNoVersion, conflicted, rows, from, kStamp, put(next), put(next + 1), put(next + 2),
+      kReplace);
   if (erases) {
     sql += fmt::format(
         ", erased AS (DELETE FROM kv WHERE p = ${} AND s = ${} AND EXISTS (SELECT FROM stamped))",
@@ -146,6 +149,13 @@ std::string commit_together_text(bool erases, bool logs) {
   return sql.append(kOutcome);
 }
 
+std::string lock_text(int parameter) {
+  return fmt::format(
+      "CASE WHEN ${1}::bool THEN pg_advisory_xact_lock_shared(${0}::int8)"
+      " ELSE pg_advisory_xact_lock(${0}::int8) END",
+      parameter, parameter + 1);
+}
+
 std::string drop(bool to_end) {
   return fmt::format(
       "WITH doomed AS MATERIALIZED ({}), gone AS (DELETE FROM kv USING doomed "
@@ -181,6 +191,8 @@ std::string sql_of(Statement statement) {
       return "SELECT CASE WHEN l.is_shared THEN pg_advisory_xact_lock_shared(l.hash) "
              "ELSE pg_advisory_xact_lock(l.hash) END "
              "FROM unnest($1::int8[], $2::bool[]) AS l(hash, is_shared)";
+    case Statement::kLockTwo:
+      return fmt::format("SELECT {}, {}", lock_text(1), lock_text(3));
     case Statement::kDataFacts:
       return "SELECT m.version::text, (m.system_identifier <> c.system_identifier)::text, "
              "(m.stamp_base + (pg_snapshot_xmax(pg_current_snapshot())::text::int8 << 12))::text "
@@ -209,7 +221,7 @@ std::string sql_of(Statement statement) {
       }
       if (statement >= Statement::kCommitAlone) {
         const std::size_t kind = number_in(Statement::kCommitAlone, statement);
-        return commit_alone_text(kind / 2, kind % 2 != 0);
+        return commit_alone_text(kind / 4, (kind & 1U) != 0, (kind & 2U) != 0);
       }
       if (statement >= Statement::kGetFew) {
         return get_few_text(number_in(Statement::kGetFew, statement) + 1);
@@ -230,8 +242,8 @@ Statement get_few(std::size_t keys) {
   return numbered(Statement::kGetFew, keys - 1);
 }
 
-Statement commit_alone(std::size_t guards, bool erases) {
-  return numbered(Statement::kCommitAlone, 2 * guards + (erases ? 1 : 0));
+Statement commit_alone(std::size_t guards, bool one_put, bool erases) {
+  return numbered(Statement::kCommitAlone, 4 * guards + (one_put ? 1U : 0U) + (erases ? 2U : 0U));
 }
 
 Statement commit_together(bool erases, bool logs) {

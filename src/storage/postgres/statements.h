@@ -18,6 +18,7 @@ enum class Statement : std::size_t {
   kGet,            // p, s -> v
   kGetMany,        // p[], s[] -> ver and v, or nulls, in the order of the keys
   kLock,           // hash int8[], shared bool[]
+  kLockTwo,        // hash int8, shared bool; the same again
   kDataFacts,      // see DataFacts -> text
   kSettle,         // day int4, id -> stamp or null, conflicts, changed
   kSafePosition,   // -> int8
@@ -46,7 +47,7 @@ enum class Statement : std::size_t {
   kDropToEnd,
   kGetFew,                                                // see get_few()
   kCommitAlone = kGetFew + kFewKeys,                      // see commit_alone()
-  kCommitTogether = kCommitAlone + 2 * (kFewGuards + 1),  // see commit_together()
+  kCommitTogether = kCommitAlone + 4 * (kFewGuards + 1),  // see commit_together()
   kEnd = kCommitTogether + 4,
 };
 inline constexpr std::size_t kStatements = static_cast<std::size_t>(Statement::kEnd);
@@ -65,8 +66,8 @@ Statement commit_together(bool erases, bool logs);
 inline constexpr int64_t kReported = -1;
 // commit_together() for one batch with one schema version, up to kFewGuards guards, at most one
 // erased key and no versioned rows: day, id; p, s, version of the schema; p, s, ver of each guard;
-// p[], s[], v[] of the rows; p, s of the erased key.
-Statement commit_alone(std::size_t guards, bool erases);
+// p[], s[], v[] of the rows, or with `one_put` p, s, v of the row; p, s of the erased key.
+Statement commit_alone(std::size_t guards, bool one_put, bool erases);
 bool is_commit(Statement statement);
 
 struct StatementText {

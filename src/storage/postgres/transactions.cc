@@ -216,19 +216,14 @@ CommitResult Transactions::run_single(Session& session, Connection& connection, 
 
 CommitResult Transactions::try_locked(Session& session, Call& call) {
   const std::vector<std::string_view> keys = call.read_keys();
-  ArrayValue hashes(ElementType::kInt8);
-  ArrayValue shared(ElementType::kBool);
-  for (const KeyLock& lock : locks_of(std::span(keys).first(call.keys.size()), call.expected)) {
-    hashes.add_int8(lock.hash);
-    shared.add_bool(lock.is_shared);
-  }
+  const auto locks = locks_of(std::span(keys).first(call.keys.size()), call.expected);
   SentKeys sent;
   for (const std::string_view key : keys) sent.add(key);
   Connection* held = nullptr;
   const auto rows = session.read([&](Connection& connection) {
     held = &connection;
     connection.send(Statement::kBegin);
-    connection.send(Statement::kLock, Parameters().array(hashes).array(shared));
+    send_locks(connection, locks);
     sent.send(connection);
     connection.end();
     auto found = connection.results();
