@@ -52,7 +52,8 @@ void write_until_killed(Client& client, Ledger& ledger, Upkeep& upkeep, ServerPr
   for (std::thread& thread : threads) thread.join();
   for (const auto& end : ends) {
     const Code code = end.error().code;
-    EXPECT_TRUE(code == Code::kOutcomeUnknown || code == Code::kUnavailable)
+    EXPECT_TRUE(code == Code::kOutcomeUnknown || code == Code::kUnavailable ||
+                code == Code::kThrottling)
         << code_name(code) << ": " << end.error().message;
   }
 }
@@ -101,7 +102,8 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   ASSERT_NO_FATAL_FAILURE(create_tables(upkeep, arguments));
   // From here on, the clock is ahead, so that earlier writes are old enough to export.
   const Environment ahead(kClockAhead, "1200");
-  for (uint64_t round = 0; round <= rounds && !HasFailure(); ++round) {
+  uint64_t last = rounds;
+  for (uint64_t round = 0; round <= last && !HasFailure(); ++round) {
     SCOPED_TRACE("after " + std::to_string(round) + " kills");
     ServerProcess server(build_path("tests/crash/shifted_stator"), arguments);
     ASSERT_FALSE(server.url().empty()) << "the server did not start after a crash";
@@ -109,7 +111,10 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
     ledger.settle(client, Kept::kAcknowledged);
     ledger.repeat_transactions(client);
     upkeep.settle(client);
-    if (round < rounds) {
+    // On a slow machine, many servers are killed before they can start jobs.
+    const bool is_enough = rounds < 10 || (upkeep.restored() > 0 && upkeep.transferred() > 0);
+    if (round == last && !is_enough && last < 10 * rounds) ++last;
+    if (round < last) {
       write_until_killed(client, ledger, upkeep, server, random);
       expect_sound(data);
     } else {
@@ -119,7 +124,7 @@ TEST(Crash, LosesNothingAcknowledgedAndHalvesNothing) {
   EXPECT_GT(ledger.acknowledged(), 0U) << "no round wrote anything";
   EXPECT_TRUE(rounds < 10 || upkeep.restored() > 0) << "nothing was restored";
   EXPECT_TRUE(rounds < 10 || upkeep.transferred() > 0) << "nothing was exported or imported";
-  std::cout << rounds << " kills, " << ledger.acknowledged() << " writes, " << upkeep.restored()
+  std::cout << last << " kills, " << ledger.acknowledged() << " writes, " << upkeep.restored()
             << " tables restored, " << upkeep.transferred() << " transfers, STATOR_SEED=" << seed
             << '\n';
 }
