@@ -15,57 +15,48 @@ std::string report_directory(const BulkReport& report) {
 std::string report_files_json(const std::vector<ReportFile>& files) {
   std::string lines;
   for (const auto& [output_type, file] : files) {
-    wire::JsonWriter json;
-    json.begin_object();
-    add_member(json, "outputType", output_type);
-    add_file(json, file);
-    json.end_object();
-    (lines += std::move(json).finish()) += '\n';
+    lines += wire::write_document([&](wire::JsonWriter& json) {
+      json.key("outputType").text(output_type);
+      add_file(json, file);
+    });
+    lines += '\n';
   }
   return lines;
 }
 
 std::string report_json(const BulkReport& report) {
-  wire::JsonWriter json;
-  json.begin_object();
-  add_member(json, "bulkOperationArn", report.arn);
-  add_member(json, "startTime", manifest_time(report.started_ms));
-  add_member(json, "endTime", manifest_time(report.ended_ms));
-  add_member(json, "tableArn", report.table_arn);
-  add_member(json, "tableId", report.table_id);
-  add_member(json, "s3Bucket", report.bucket);
-  add_member(json, "s3Prefix", report.prefix);
-  add_member(json, "s3SseAlgorithm", report.encryption);
-  add_member(json, "manifestFilesS3Key", report_directory(report) + "/manifest-files.json");
-  add_member(json, "processedItemCount", report.processed);
-  add_member(json, "writtenItemCount", report.written);
-  add_member(json, "failedItemCount", report.failed);
-  add_member(json, "conditionCheckFailureCount", report.unmet);
-  add_member(json, "outputFormat", "DYNAMODB_JSON");
-  json.end_object();
-  return std::move(json).finish();
+  return wire::write_document([&](wire::JsonWriter& json) {
+    json.key("bulkOperationArn").text(report.arn);
+    json.key("startTime").text(manifest_time(report.started_ms));
+    json.key("endTime").text(manifest_time(report.ended_ms));
+    json.key("tableArn").text(report.table_arn);
+    json.key("tableId").text(report.table_id);
+    json.key("s3Bucket").text(report.bucket);
+    json.key("s3Prefix").text(report.prefix);
+    json.key("s3SseAlgorithm").text(report.encryption);
+    json.key("manifestFilesS3Key").text(report_directory(report) + "/manifest-files.json");
+    json.key("processedItemCount").integer(report.processed);
+    json.key("writtenItemCount").integer(report.written);
+    json.key("failedItemCount").integer(report.failed);
+    json.key("conditionCheckFailureCount").integer(report.unmet);
+    json.key("outputFormat").text("DYNAMODB_JSON");
+  });
 }
 
 }  // namespace
 
 std::string line_of(const FailedPut& put) {
-  wire::JsonWriter json;
-  json.begin_object();
-  add_member(json, "s3Key", put.object);
-  add_member(json, "position", static_cast<int64_t>(put.position));
-  if (!put.code.empty()) {
-    add_member(json, "errorCode", put.code);
-    add_member(json, "errorMessage", put.message);
-  }
-  const auto add_item = [&](std::string_view name, const std::optional<Item>& item) {
-    if (!item) return;
-    json.key(name);
-    json.item(*item);
-  };
-  add_item("Item", put.item);
-  add_item("ExistingItem", put.existing);
-  json.end_object();
-  return std::move(json).finish() += '\n';
+  std::string line = wire::write_document([&](wire::JsonWriter& json) {
+    json.key("s3Key").text(put.object);
+    json.key("position").integer(static_cast<int64_t>(put.position));
+    if (!put.code.empty()) {
+      json.key("errorCode").text(put.code);
+      json.key("errorMessage").text(put.message);
+    }
+    if (put.item) json.key("Item").item(*put.item);
+    if (put.existing) json.key("ExistingItem").item(*put.existing);
+  });
+  return line += '\n';
 }
 
 std::string report_key(const BulkReport& report, std::string_view output_type, int64_t part) {

@@ -127,64 +127,51 @@ void add_optional(wire::JsonWriter& json, std::string_view name,
   text ? json.text(*text) : json.null();
 }
 std::string summary_json(const ExportSummary& summary) {
-  wire::JsonWriter json;
-  json.begin_object();
-  add_member(json, "version", summary.increment ? "2023-08-01" : "2020-06-30");
-  add_member(json, "exportArn", summary.arn);
-  add_member(json, "startTime", manifest_time(summary.started_ms));
-  add_member(json, "endTime", manifest_time(summary.ended_ms));
-  add_member(json, "tableArn", summary.table_arn);
-  add_member(json, "tableId", summary.table_id);
-  if (summary.increment) {
-    add_member(json, "exportFromTime", manifest_time(summary.increment->from_ms));
-    add_member(json, "exportToTime", manifest_time(summary.increment->to_ms));
-  } else {
-    add_member(json, "exportTime", manifest_time(summary.time_ms));
-  }
-  add_member(json, "s3Bucket", summary.bucket);
-  add_optional(json, "s3Prefix",
-               summary.has_prefix ? std::optional(summary.prefix) : std::optional<std::string>());
-  add_member(json, "s3SseAlgorithm", summary.encryption);
-  add_optional(json, "s3SseKmsKeyId", summary.key_id);
-  add_member(json, "manifestFilesS3Key", export_directory(summary) + "/manifest-files.json");
-  add_member(json, "billedSizeBytes", summary.billed_bytes);
-  add_member(json, "itemCount", summary.items);
-  add_member(json, "outputFormat", name_of(summary.format));
-  if (summary.increment) {
-    add_member(json, "outputView", summary.increment->view);
-    add_member(json, "exportType", "INCREMENTAL_EXPORT");
-  }
-  json.end_object();
-  return std::move(json).finish();
+  return wire::write_document([&](wire::JsonWriter& json) {
+    json.key("version").text(summary.increment ? "2023-08-01" : "2020-06-30");
+    json.key("exportArn").text(summary.arn);
+    json.key("startTime").text(manifest_time(summary.started_ms));
+    json.key("endTime").text(manifest_time(summary.ended_ms));
+    json.key("tableArn").text(summary.table_arn);
+    json.key("tableId").text(summary.table_id);
+    if (summary.increment) {
+      json.key("exportFromTime").text(manifest_time(summary.increment->from_ms));
+      json.key("exportToTime").text(manifest_time(summary.increment->to_ms));
+    } else {
+      json.key("exportTime").text(manifest_time(summary.time_ms));
+    }
+    json.key("s3Bucket").text(summary.bucket);
+    add_optional(json, "s3Prefix",
+                 summary.has_prefix ? std::optional(summary.prefix) : std::optional<std::string>());
+    json.key("s3SseAlgorithm").text(summary.encryption);
+    add_optional(json, "s3SseKmsKeyId", summary.key_id);
+    json.key("manifestFilesS3Key").text(export_directory(summary) + "/manifest-files.json");
+    json.key("billedSizeBytes").integer(summary.billed_bytes);
+    json.key("itemCount").integer(summary.items);
+    json.key("outputFormat").text(name_of(summary.format));
+    if (summary.increment) {
+      json.key("outputView").text(summary.increment->view);
+      json.key("exportType").text("INCREMENTAL_EXPORT");
+    }
+  });
 }
 
 std::string files_json(const std::vector<DataFile>& files) {
   std::string lines;
   for (const DataFile& file : files) {
-    wire::JsonWriter json;
-    json.begin_object();
-    add_file(json, file);
-    json.end_object();
-    (lines += std::move(json).finish()) += '\n';
+    lines += wire::write_document([&](wire::JsonWriter& json) { add_file(json, file); });
+    lines += '\n';
   }
   return lines;
 }
 
 }  // namespace
 
-void add_member(wire::JsonWriter& json, std::string_view name, std::string_view text) {
-  json.key(name);
-  json.text(text);
-}
-void add_member(wire::JsonWriter& json, std::string_view name, int64_t number) {
-  json.key(name);
-  json.integer(number);
-}
 void add_file(wire::JsonWriter& json, const DataFile& file) {
-  add_member(json, "itemCount", file.items);
-  add_member(json, "md5Checksum", file.md5);
-  add_member(json, "etag", file.etag);
-  add_member(json, "dataFileS3Key", file.key);
+  json.key("itemCount").integer(file.items);
+  json.key("md5Checksum").text(file.md5);
+  json.key("etag").text(file.etag);
+  json.key("dataFileS3Key").text(file.key);
 }
 
 std::string checksum_of(std::string_view bytes) {
@@ -218,12 +205,9 @@ std::string line_of(DataFormat format, const Item& item) {
     append_ion(line, item);
     return line += "}\n";
   }
-  wire::JsonWriter json;
-  json.begin_object();
-  json.key("Item");
-  json.item(item);
-  json.end_object();
-  return std::move(json).finish() += '\n';
+  std::string line =
+      wire::write_document([&](wire::JsonWriter& json) { json.key("Item").item(item); });
+  return line += '\n';
 }
 
 std::string line_of(DataFormat format, const ItemChange& change) {
@@ -236,18 +220,13 @@ std::string line_of(DataFormat format, const ItemChange& change) {
     append_ion(line, record);
     return line += "}\n";
   }
-  wire::JsonWriter json;
-  const auto add = [&](std::string_view name, const Item& item) {
-    json.key(name);
-    json.item(item);
-  };
-  json.begin_object();
-  add("Metadata", Item{{"WriteTimestampMicros", change.written_us}});
-  add("Keys", change.keys);
-  if (change.old_image) add("OldImage", *change.old_image);
-  if (change.new_image) add("NewImage", *change.new_image);
-  json.end_object();
-  return std::move(json).finish() += '\n';
+  std::string line = wire::write_document([&](wire::JsonWriter& json) {
+    json.key("Metadata").item(Item{{"WriteTimestampMicros", change.written_us}});
+    json.key("Keys").item(change.keys);
+    if (change.old_image) json.key("OldImage").item(*change.old_image);
+    if (change.new_image) json.key("NewImage").item(*change.new_image);
+  });
+  return line += '\n';
 }
 
 Result<std::unique_ptr<DataFileWriter>> DataFileWriter::create(const Bucket& bucket,

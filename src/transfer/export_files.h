@@ -83,9 +83,7 @@ struct ExportSummary {
 std::string manifest_time(int64_t unix_ms);
 // Writes KEY.json, and KEY.md5 before it.
 Result<void> write_manifest(const Bucket& bucket, const std::string& key, std::string_view json);
-// Parts of manifests and reports: a member, and the members about a file.
-void add_member(wire::JsonWriter& json, std::string_view name, std::string_view text);
-void add_member(wire::JsonWriter& json, std::string_view name, int64_t number);
+// The members about a file in a manifest or a report.
 void add_file(wire::JsonWriter& json, const DataFile& file);
 // The key of an output of an export or a report: "PREFIX/AWSDynamoDB/REST"
 std::string output_key(std::string_view prefix, std::string_view rest);

@@ -20,25 +20,17 @@ struct PlainWriter {
   void operator()(const Null&) const { json.null(); }
   void operator()(const Map& map) const { write_plain(json, map); }
   void operator()(const List& list) const {
-    json.begin_array();
-    for (const AttributeValue& value : list) std::visit(*this, value.variant());
-    json.end_array();
+    json.array(list, [&](const AttributeValue& value) { std::visit(*this, value.variant()); });
   }
   template <class T>
   void operator()(const SetOf<T>& set) const {
-    json.begin_array();
-    for (const T& element : set.elements()) (*this)(element);
-    json.end_array();
+    json.array(set.elements(), *this);
   }
 };
 
 void write_plain(JsonWriter& json, const Map& map) {
-  json.begin_object();
-  for (const auto& [name, value] : map) {
-    json.user_key(name);
-    std::visit(PlainWriter{json}, value.variant());
-  }
-  json.end_object();
+  json.entries(
+      map, [&](const AttributeValue& value) { std::visit(PlainWriter{json}, value.variant()); });
 }
 
 }  // namespace

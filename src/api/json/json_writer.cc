@@ -107,15 +107,11 @@ struct ContentWriter {
   void operator()(const Null&) const { out.boolean(true); }
   void operator()(const Map& map) const { out.item(map); }
   void operator()(const List& list) const {
-    out.begin_array();
-    for (const AttributeValue& element : list) out.value(element);
-    out.end_array();
+    out.array(list, [&](const AttributeValue& element) { out.value(element); });
   }
   template <class T>
   void operator()(const SetOf<T>& set) const {
-    out.begin_array();
-    for (const T& element : set.elements()) (*this)(element);
-    out.end_array();
+    out.array(set.elements(), *this);
   }
 };
 
@@ -135,7 +131,7 @@ std::string JsonWriter::finish() && {
   return std::move(buffer_);
 }
 
-void JsonWriter::key(std::string_view name) {
+JsonWriter& JsonWriter::key(std::string_view name) {
   separate();
   char* out = reserve(name.size() + 3);
   *out++ = '"';
@@ -145,13 +141,15 @@ void JsonWriter::key(std::string_view name) {
   *out = ':';
   used_ += name.size() + 3;
   comma_ = false;
+  return *this;
 }
 
-void JsonWriter::user_key(std::string_view name) {
+JsonWriter& JsonWriter::user_key(std::string_view name) {
   separate();
   quoted(name);
   put(':');
   comma_ = false;
+  return *this;
 }
 
 void JsonWriter::quoted(std::string_view value) {
@@ -292,8 +290,7 @@ void JsonWriter::value(ValueView value) {
     case AttributeType::kM:
       begin_object();
       for (AttributeCursor cursor = value.attributes(); auto attribute = cursor.next();) {
-        user_key(attribute->name);
-        this->value(attribute->value);
+        user_key(attribute->name).value(attribute->value);
       }
       end_object();
       break;
@@ -305,8 +302,7 @@ void JsonWriter::value(ValueView value) {
 void JsonWriter::item(ItemView item) {
   begin_object();
   for (AttributeCursor cursor = item.attributes(); auto attribute = cursor.next();) {
-    user_key(attribute->name);
-    value(attribute->value);
+    user_key(attribute->name).value(attribute->value);
   }
   end_object();
 }
@@ -320,12 +316,7 @@ void JsonWriter::value(const AttributeValue& value) {
 }
 
 void JsonWriter::item(const Item& item) {
-  begin_object();
-  for (const auto& [name, attribute] : item) {
-    user_key(name);
-    value(attribute);
-  }
-  end_object();
+  entries(item, [&](const AttributeValue& attribute) { value(attribute); });
 }
 
 }  // namespace stator::wire

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // JsonWriter: writes JSON to one growing buffer and inserts commas.
+// write_document: writes a document that is one object.
 //
 // Calls must nest as JSON does. Text must be UTF-8; it is escaped, not checked.
 #pragma once
@@ -19,16 +20,17 @@ namespace stator::wire {
 
 class JsonWriter {
  public:
-  explicit JsonWriter(std::size_t size_hint = 256);
+  static constexpr std::size_t kSizeHint = 256;
+  explicit JsonWriter(std::size_t size_hint = kSizeHint);
 
   void begin_object() { open('{'); }
   void end_object() { close('}'); }
   void begin_array() { open('['); }
   void end_array() { close(']'); }
-  // The name of a member of the API, which needs no escaping.
-  void key(std::string_view name);
+  // The name of a member of the API, which needs no escaping. Its value comes next.
+  JsonWriter& key(std::string_view name);
   // A name chosen by a user, which is escaped.
-  void user_key(std::string_view name);
+  JsonWriter& user_key(std::string_view name);
 
   void text(std::string_view value);
   void boolean(bool value) { value_text(value ? "true" : "false"); }
@@ -46,6 +48,37 @@ class JsonWriter {
   // Plain JSON values, without type names.
   void number(const Number& number);
   void base64(std::string_view bytes);
+
+  // An object with the members that write() adds.
+  template <class F>
+  void object(F write) {
+    begin_object();
+    write();
+    end_object();
+  }
+  // An array of the values that write(element) adds, one for each element.
+  template <class Range, class F>
+  void array(const Range& elements, F write) {
+    begin_array();
+    for (const auto& element : elements) write(element);
+    end_array();
+  }
+  // An object with an entry for each entry of a map. A user chose its names; write(entry) adds the
+  // value.
+  template <class Map, class F>
+  void entries(const Map& map, F write) {
+    begin_object();
+    for (const auto& [name, entry] : map) {
+      user_key(name);
+      write(entry);
+    }
+    end_object();
+  }
+  // An array of objects with the members that write(element) adds.
+  template <class Range, class F>
+  void objects(const Range& elements, F write) {
+    array(elements, [&](const auto& element) { object([&] { write(element); }); });
+  }
 
   std::string finish() &&;
 
@@ -87,5 +120,17 @@ class JsonWriter {
   std::size_t used_ = 0;
   bool comma_ = false;  // whether a comma must come before the next value or name
 };
+
+// Returns an object with the members that write(json) adds.
+template <class F>
+std::string write_document(std::size_t size_hint, F write) {
+  JsonWriter json(size_hint);
+  json.object([&] { write(json); });
+  return std::move(json).finish();
+}
+template <class F>
+std::string write_document(F write) {
+  return write_document(JsonWriter::kSizeHint, write);
+}
 
 }  // namespace stator::wire

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/json/json_writer.h"
+#include "api/wire/shapes_writer.h"
 #include "api/wire/wire.h"
 
 namespace stator::wire {
@@ -79,37 +79,18 @@ std::string_view throttling_member(Code code) {
 void write_throttling_reasons(JsonWriter& json, std::string_view member,
                               const std::vector<ThrottlingReason>& reasons) {
   if (member.empty() || reasons.empty()) return;
-  json.key(member);
-  json.begin_array();
-  for (const ThrottlingReason& reason : reasons) {
-    json.begin_object();
-    json.key("reason");
-    json.text(reason.reason);
-    json.key("resource");
-    json.text(reason.resource);
-    json.end_object();
-  }
-  json.end_array();
+  json.key(member).objects(reasons, [&](const ThrottlingReason& reason) {
+    write_text(json, "reason", reason.reason);
+    write_text(json, "resource", reason.resource);
+  });
 }
 
 void write_reasons(JsonWriter& json, const std::vector<CancellationReason>& reasons) {
-  json.key("CancellationReasons");
-  json.begin_array();
-  for (const CancellationReason& reason : reasons) {
-    json.begin_object();
-    json.key("Code");
-    json.text(reason.code);
-    if (!reason.message.empty()) {
-      json.key("Message");
-      json.text(reason.message);
-    }
-    if (reason.item) {
-      json.key("Item");
-      json.item(*reason.item);
-    }
-    json.end_object();
-  }
-  json.end_array();
+  json.key("CancellationReasons").objects(reasons, [&](const CancellationReason& reason) {
+    write_text(json, "Code", reason.code);
+    if (!reason.message.empty()) write_text(json, "Message", reason.message);
+    write_item(json, "Item", reason.item);
+  });
 }
 
 }  // namespace
@@ -144,25 +125,16 @@ Code public_code(Code code) {
 
 std::string error_to_json(const Error& error) {
   const Code code = public_code(error.code);
-  JsonWriter json;
-  json.begin_object();
-  json.key("__type");
-  json.text(std::string(type_prefix(code)) + code_name(code));
-  const std::string message = public_message(error);
-  if (!message.empty()) {  // invalid JSON and unknown operations have none
-    json.key(message_member(code));
-    json.text(message);
-  }
-  if (error.detail) {
+  return write_document([&](JsonWriter& json) {
+    write_text(json, "__type", std::string(type_prefix(code)) + code_name(code));
+    const std::string message = public_message(error);
+    // Invalid JSON and unknown operations have none.
+    if (!message.empty()) write_text(json, message_member(code), message);
+    if (!error.detail) return;
     if (code == Code::kTransactionCanceled) write_reasons(json, error.detail->reasons);
     write_throttling_reasons(json, throttling_member(code), error.detail->throttling_reasons);
-    if (error.detail->item) {
-      json.key("Item");
-      json.item(*error.detail->item);
-    }
-  }
-  json.end_object();
-  return std::move(json).finish();
+    write_item(json, "Item", error.detail->item);
+  });
 }
 
 int http_status(Code code) {

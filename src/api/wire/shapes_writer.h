@@ -17,29 +17,35 @@ namespace stator::wire {
 
 template <std::convertible_to<std::string_view> T>
 void write_text(JsonWriter& json, std::string_view key, const T& value) {
-  json.key(key);
-  json.text(value);
+  json.key(key).text(value);
 }
 inline void write_text(JsonWriter& json, std::string_view key,
                        const std::optional<std::string>& value) {
   if (value) write_text(json, key, *value);
 }
 inline void write_integer(JsonWriter& json, std::string_view key, int64_t value) {
-  json.key(key);
-  json.integer(value);
+  json.key(key).integer(value);
 }
 inline void write_integer(JsonWriter& json, std::string_view key, std::optional<int64_t> value) {
   if (value) write_integer(json, key, *value);
 }
 inline void write_boolean(JsonWriter& json, std::string_view key, bool value) {
-  json.key(key);
-  json.boolean(value);
+  json.key(key).boolean(value);
+}
+inline void write_boolean(JsonWriter& json, std::string_view key, std::optional<bool> value) {
+  if (value) write_boolean(json, key, *value);
+}
+inline void write_time(JsonWriter& json, std::string_view key, std::optional<int64_t> unix_ms) {
+  if (unix_ms) json.key(key).seconds(*unix_ms);
 }
 inline void write_item(JsonWriter& json, std::string_view key, const Item& item) {
-  json.key(key);
-  json.item(item);
+  json.key(key).item(item);
 }
-inline void write_item(JsonWriter& json, std::string_view key, const std::optional<Item>& item) {
+inline void write_item(JsonWriter& json, std::string_view key, const EncodedItem& item) {
+  json.key(key).item(ItemView(item));
+}
+template <class T>
+void write_item(JsonWriter& json, std::string_view key, const std::optional<T>& item) {
   if (item) write_item(json, key, *item);
 }
 template <class E>

@@ -14,48 +14,36 @@ constexpr std::string_view kEventSource = "aws:dynamodb";
 // ---- Writing
 
 void write_shard(JsonWriter& json, const Shard& shard) {
-  json.begin_object();
   write_text(json, "ShardId", shard.id);
-  json.key("SequenceNumberRange");
-  json.begin_object();
-  write_text(json, "StartingSequenceNumber", shard.starting_sequence_number);
-  write_text(json, "EndingSequenceNumber", shard.ending_sequence_number);
-  json.end_object();
+  json.key("SequenceNumberRange").object([&] {
+    write_text(json, "StartingSequenceNumber", shard.starting_sequence_number);
+    write_text(json, "EndingSequenceNumber", shard.ending_sequence_number);
+  });
   write_text(json, "ParentShardId", shard.parent);
-  json.end_object();
-}
-
-void write_image(JsonWriter& json, std::string_view key, const EncodedItem& image) {
-  json.key(key);
-  json.item(ItemView(image));
 }
 
 void write_record(JsonWriter& json, const StreamRecordResponse& record) {
-  json.begin_object();
   write_text(json, "eventID", record.event_id);
   write_enum(json, "eventName", record.event);
   write_text(json, "eventVersion", kEventVersion);
   write_text(json, "eventSource", kEventSource);
   write_text(json, "awsRegion", record.region);
-  json.key("dynamodb");
-  json.begin_object();
-  constexpr int64_t kSecond = 1000;
-  write_integer(json, "ApproximateCreationDateTime", record.created_ms / kSecond);
-  write_image(json, "Keys", record.keys);
-  if (record.new_image) write_image(json, "NewImage", *record.new_image);
-  if (record.old_image) write_image(json, "OldImage", *record.old_image);
-  write_text(json, "SequenceNumber", record.sequence_number);
-  write_integer(json, "SizeBytes", record.size_bytes);
-  write_enum(json, "StreamViewType", record.view);
-  json.end_object();
+  json.key("dynamodb").object([&] {
+    constexpr int64_t kSecond = 1000;
+    write_integer(json, "ApproximateCreationDateTime", record.created_ms / kSecond);
+    write_item(json, "Keys", record.keys);
+    write_item(json, "NewImage", record.new_image);
+    write_item(json, "OldImage", record.old_image);
+    write_text(json, "SequenceNumber", record.sequence_number);
+    write_integer(json, "SizeBytes", record.size_bytes);
+    write_enum(json, "StreamViewType", record.view);
+  });
   if (record.identity) {
-    json.key("userIdentity");
-    json.begin_object();
-    write_text(json, "PrincipalId", record.identity->principal);
-    write_text(json, "Type", record.identity->type);
-    json.end_object();
+    json.key("userIdentity").object([&] {
+      write_text(json, "PrincipalId", record.identity->principal);
+      write_text(json, "Type", record.identity->type);
+    });
   }
-  json.end_object();
 }
 
 // ---- Reading
@@ -134,65 +122,45 @@ constexpr Member<GetRecordsResult> kGetRecordsResult[] = {
 }  // namespace
 
 std::string to_json(const ListStreamsResult& result) {
-  JsonWriter json;
-  json.begin_object();
-  json.key("Streams");
-  json.begin_array();
-  for (const StreamSummary& stream : result.streams) {
-    json.begin_object();
-    write_text(json, "StreamArn", stream.arn);
-    write_text(json, "TableName", stream.table);
-    write_text(json, "StreamLabel", stream.label);
-    json.end_object();
-  }
-  json.end_array();
-  write_text(json, "LastEvaluatedStreamArn", result.last_evaluated_stream);
-  json.end_object();
-  return std::move(json).finish();
+  return write_document([&](JsonWriter& json) {
+    json.key("Streams").objects(result.streams, [&](const StreamSummary& stream) {
+      write_text(json, "StreamArn", stream.arn);
+      write_text(json, "TableName", stream.table);
+      write_text(json, "StreamLabel", stream.label);
+    });
+    write_text(json, "LastEvaluatedStreamArn", result.last_evaluated_stream);
+  });
 }
 
 std::string to_json(const DescribeStreamResult& result) {
   const StreamDescription& stream = result.stream;
-  JsonWriter json(1024);
-  json.begin_object();
-  json.key("StreamDescription");
-  json.begin_object();
-  write_text(json, "StreamArn", stream.arn);
-  write_text(json, "StreamLabel", stream.label);
-  write_enum(json, "StreamStatus", stream.status);
-  write_enum(json, "StreamViewType", stream.view);
-  json.key("CreationRequestDateTime");
-  json.seconds(stream.created_ms);
-  write_text(json, "TableName", stream.table);
-  write_key_schema(json, stream.key_schema);
-  json.key("Shards");
-  json.begin_array();
-  for (const Shard& shard : stream.shards) write_shard(json, shard);
-  json.end_array();
-  write_text(json, "LastEvaluatedShardId", stream.last_evaluated_shard);
-  json.end_object();
-  json.end_object();
-  return std::move(json).finish();
+  return write_document(1024, [&](JsonWriter& json) {
+    json.key("StreamDescription").object([&] {
+      write_text(json, "StreamArn", stream.arn);
+      write_text(json, "StreamLabel", stream.label);
+      write_enum(json, "StreamStatus", stream.status);
+      write_enum(json, "StreamViewType", stream.view);
+      write_time(json, "CreationRequestDateTime", stream.created_ms);
+      write_text(json, "TableName", stream.table);
+      write_key_schema(json, stream.key_schema);
+      json.key("Shards").objects(stream.shards,
+                                 [&](const Shard& shard) { write_shard(json, shard); });
+      write_text(json, "LastEvaluatedShardId", stream.last_evaluated_shard);
+    });
+  });
 }
 
 std::string to_json(const GetShardIteratorResult& result) {
-  JsonWriter json;
-  json.begin_object();
-  write_text(json, "ShardIterator", result.iterator);
-  json.end_object();
-  return std::move(json).finish();
+  return write_document(
+      [&](JsonWriter& json) { write_text(json, "ShardIterator", result.iterator); });
 }
 
 std::string to_json(const GetRecordsResponse& response) {
-  JsonWriter json(4096);
-  json.begin_object();
-  json.key("Records");
-  json.begin_array();
-  for (const StreamRecordResponse& record : response.records) write_record(json, record);
-  json.end_array();
-  write_text(json, "NextShardIterator", response.next_iterator);
-  json.end_object();
-  return std::move(json).finish();
+  return write_document(4096, [&](JsonWriter& json) {
+    json.key("Records").objects(
+        response.records, [&](const StreamRecordResponse& record) { write_record(json, record); });
+    write_text(json, "NextShardIterator", response.next_iterator);
+  });
 }
 
 template <>

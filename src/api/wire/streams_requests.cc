@@ -60,54 +60,42 @@ Result<GetRecordsRequest> read_request(std::string_view json) {
 }
 
 std::string to_json(const ListStreamsRequest& request) {
-  JsonWriter json;
-  json.begin_object();
-  write_text(json, "TableName", request.table);
-  write_integer(json, "Limit", request.limit);
-  write_text(json, "ExclusiveStartStreamArn", request.exclusive_start_stream);
-  json.end_object();
-  return std::move(json).finish();
+  return write_document([&](JsonWriter& json) {
+    write_text(json, "TableName", request.table);
+    write_integer(json, "Limit", request.limit);
+    write_text(json, "ExclusiveStartStreamArn", request.exclusive_start_stream);
+  });
 }
 
 std::string to_json(const DescribeStreamRequest& request) {
-  JsonWriter json;
-  json.begin_object();
-  write_text(json, "StreamArn", request.stream);
-  write_integer(json, "Limit", request.limit);
-  write_text(json, "ExclusiveStartShardId", request.exclusive_start_shard);
-  if (request.filter) {
-    json.key("ShardFilter");
-    json.begin_object();
-    if (request.filter->type) write_enum(json, "Type", *request.filter->type);
-    write_text(json, "ShardId", request.filter->shard);
-    json.end_object();
-  }
-  json.end_object();
-  return std::move(json).finish();
+  return write_document([&](JsonWriter& json) {
+    write_text(json, "StreamArn", request.stream);
+    write_integer(json, "Limit", request.limit);
+    write_text(json, "ExclusiveStartShardId", request.exclusive_start_shard);
+    if (request.filter) {
+      json.key("ShardFilter").object([&] {
+        if (request.filter->type) write_enum(json, "Type", *request.filter->type);
+        write_text(json, "ShardId", request.filter->shard);
+      });
+    }
+  });
 }
 
 std::string to_json(const GetShardIteratorRequest& request) {
-  JsonWriter json;
-  json.begin_object();
-  write_text(json, "StreamArn", request.stream);
-  write_text(json, "ShardId", request.shard);
-  write_enum(json, "ShardIteratorType", request.type);
-  write_text(json, "SequenceNumber", request.sequence_number);
-  if (request.timestamp_ms) {
-    json.key("Timestamp");
-    json.seconds(*request.timestamp_ms);
-  }
-  json.end_object();
-  return std::move(json).finish();
+  return write_document([&](JsonWriter& json) {
+    write_text(json, "StreamArn", request.stream);
+    write_text(json, "ShardId", request.shard);
+    write_enum(json, "ShardIteratorType", request.type);
+    write_text(json, "SequenceNumber", request.sequence_number);
+    write_time(json, "Timestamp", request.timestamp_ms);
+  });
 }
 
 std::string to_json(const GetRecordsRequest& request) {
-  JsonWriter json;
-  json.begin_object();
-  write_text(json, "ShardIterator", request.iterator);
-  write_integer(json, "Limit", request.limit);
-  json.end_object();
-  return std::move(json).finish();
+  return write_document([&](JsonWriter& json) {
+    write_text(json, "ShardIterator", request.iterator);
+    write_integer(json, "Limit", request.limit);
+  });
 }
 
 }  // namespace stator::wire

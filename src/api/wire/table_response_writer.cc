@@ -6,43 +6,34 @@
 namespace stator::wire {
 namespace {
 
-void write_time(JsonWriter& json, std::string_view key, const std::optional<int64_t>& unix_ms) {
-  if (!unix_ms) return;
-  json.key(key);
-  json.seconds(*unix_ms);
-}
-
 void write_throughput(JsonWriter& json, const Throughput& throughput,
                       const ThroughputChanges& changes) {
-  json.key("ProvisionedThroughput");
-  json.begin_object();
-  write_time(json, "LastIncreaseDateTime", changes.increased_ms);
-  write_time(json, "LastDecreaseDateTime", changes.decreased_ms);
-  write_integer(json, "NumberOfDecreasesToday", changes.decreases_today);
-  write_integer(json, "ReadCapacityUnits", throughput.read);
-  write_integer(json, "WriteCapacityUnits", throughput.write);
-  json.end_object();
+  json.key("ProvisionedThroughput").object([&] {
+    write_time(json, "LastIncreaseDateTime", changes.increased_ms);
+    write_time(json, "LastDecreaseDateTime", changes.decreased_ms);
+    write_integer(json, "NumberOfDecreasesToday", changes.decreases_today);
+    write_integer(json, "ReadCapacityUnits", throughput.read);
+    write_integer(json, "WriteCapacityUnits", throughput.write);
+  });
 }
 
 void write_warm_throughput(JsonWriter& json, const std::optional<Throughput>& throughput,
                            TableStatus status) {
   if (!throughput) return;
-  json.key("WarmThroughput");
-  json.begin_object();
-  write_integer(json, "ReadUnitsPerSecond", throughput->read);
-  write_integer(json, "WriteUnitsPerSecond", throughput->write);
-  write_enum(json, "Status", status);
-  json.end_object();
+  json.key("WarmThroughput").object([&] {
+    write_integer(json, "ReadUnitsPerSecond", throughput->read);
+    write_integer(json, "WriteUnitsPerSecond", throughput->write);
+    write_enum(json, "Status", status);
+  });
 }
 
-void write_index(JsonWriter& json, const IndexDescription& index, bool global) {
-  json.begin_object();
+void write_index(JsonWriter& json, const IndexDescription& index, bool global) {  // its members
   write_text(json, "IndexName", index.definition.name);
   write_key_schema(json, index.definition.key_schema);
   write_projection(json, index.definition.projection);
   if (global) {
     write_enum(json, "IndexStatus", index.status);
-    if (index.backfilling) write_boolean(json, "Backfilling", *index.backfilling);
+    write_boolean(json, "Backfilling", index.backfilling);
     write_throughput(json, index.definition.throughput.value_or(Throughput{}),
                      index.throughput_changes);
     write_on_demand(json, index.definition.on_demand_throughput);
@@ -51,79 +42,65 @@ void write_index(JsonWriter& json, const IndexDescription& index, bool global) {
   write_integer(json, "IndexSizeBytes", index.size_bytes);
   write_integer(json, "ItemCount", index.item_count);
   write_text(json, "IndexArn", index.arn);
-  json.end_object();
 }
 
 void write_indexes(JsonWriter& json, std::string_view key,
                    const std::vector<IndexDescription>& indexes, bool global) {
   if (indexes.empty()) return;
-  json.key(key);
-  json.begin_array();
-  for (const IndexDescription& index : indexes) write_index(json, index, global);
-  json.end_array();
+  json.key(key).objects(indexes,
+                        [&](const IndexDescription& index) { write_index(json, index, global); });
 }
 
 void write_vector_indexes(JsonWriter& json, const std::vector<VectorIndexDescription>& indexes) {
   if (indexes.empty()) return;
-  json.key("VectorIndexes");
-  json.begin_array();
-  for (const VectorIndexDescription& index : indexes) {
-    json.begin_object();
+  json.key("VectorIndexes").objects(indexes, [&](const VectorIndexDescription& index) {
     write_vector_index(json, index.definition);
     write_enum(json, "IndexStatus", index.status);
-    if (index.backfilling) write_boolean(json, "Backfilling", *index.backfilling);
+    write_boolean(json, "Backfilling", index.backfilling);
     write_integer(json, "IndexSizeBytes", index.size_bytes);
     write_integer(json, "ItemCount", index.item_count);
     write_text(json, "IndexArn", index.arn);
-    json.end_object();
-  }
-  json.end_array();
+  });
 }
 
 // Writes nothing for a table that was never on demand.
 void write_billing_mode(JsonWriter& json, const TableDescription& table) {
   if (table.billing_mode != BillingMode::kPayPerRequest && !table.on_demand_since_ms) return;
-  json.key("BillingModeSummary");
-  json.begin_object();
-  write_enum(json, "BillingMode", table.billing_mode);
-  write_time(json, "LastUpdateToPayPerRequestDateTime", table.on_demand_since_ms);
-  json.end_object();
+  json.key("BillingModeSummary").object([&] {
+    write_enum(json, "BillingMode", table.billing_mode);
+    write_time(json, "LastUpdateToPayPerRequestDateTime", table.on_demand_since_ms);
+  });
 }
 
 void write_table_class(JsonWriter& json, const TableDescription& table) {
   if (!table.table_class) return;
-  json.key("TableClassSummary");
-  json.begin_object();
-  write_enum(json, "TableClass", *table.table_class);
-  write_time(json, "LastUpdateDateTime", table.table_class_changed_ms);
-  json.end_object();
+  json.key("TableClassSummary").object([&] {
+    write_enum(json, "TableClass", *table.table_class);
+    write_time(json, "LastUpdateDateTime", table.table_class_changed_ms);
+  });
 }
 
 void write_encryption(JsonWriter& json, const TableDescription& table) {
   if (!table.encryption) return;
-  json.key("SSEDescription");
-  json.begin_object();
-  write_text(json, "Status", "ENABLED");
-  write_enum(json, "SSEType", table.encryption->type.value_or(EncryptionType::kKms));
-  write_text(json, "KMSMasterKeyArn", table.encryption->key_id);
-  json.end_object();
+  json.key("SSEDescription").object([&] {
+    write_text(json, "Status", "ENABLED");
+    write_enum(json, "SSEType", table.encryption->type.value_or(EncryptionType::kKms));
+    write_text(json, "KMSMasterKeyArn", table.encryption->key_id);
+  });
 }
 
 void write_restore(JsonWriter& json, const std::optional<RestoreSummary>& restore) {
   if (!restore) return;
-  json.key("RestoreSummary");
-  json.begin_object();
-  write_text(json, "SourceBackupArn", restore->source_backup_arn);
-  write_text(json, "SourceTableArn", restore->source_table_arn);
-  json.key("RestoreDateTime");
-  json.seconds(restore->time_ms);
-  write_boolean(json, "RestoreInProgress", restore->in_progress);
-  json.end_object();
+  json.key("RestoreSummary").object([&] {
+    write_text(json, "SourceBackupArn", restore->source_backup_arn);
+    write_text(json, "SourceTableArn", restore->source_table_arn);
+    write_time(json, "RestoreDateTime", restore->time_ms);
+    write_boolean(json, "RestoreInProgress", restore->in_progress);
+  });
 }
 
 // Omits empty members: a deleted table has no schema, indexes or creation time.
 void write_table(JsonWriter& json, const TableDescription& table) {
-  json.begin_object();
   if (!table.attributes.empty()) write_attribute_definitions(json, table.attributes);
   write_text(json, "TableName", table.table);
   if (!table.key_schema.empty()) write_key_schema(json, table.key_schema);
@@ -147,16 +124,11 @@ void write_table(JsonWriter& json, const TableDescription& table) {
   write_boolean(json, "DeletionProtectionEnabled", table.deletion_protection);
   write_on_demand(json, table.on_demand_throughput);
   write_warm_throughput(json, table.warm_throughput, table.status);
-  json.end_object();
 }
 
 std::string described(std::string_view key, const TableDescription& table) {
-  JsonWriter json(1024);
-  json.begin_object();
-  json.key(key);
-  write_table(json, table);
-  json.end_object();
-  return std::move(json).finish();
+  return write_document(
+      1024, [&](JsonWriter& json) { json.key(key).object([&] { write_table(json, table); }); });
 }
 
 }  // namespace
@@ -178,32 +150,23 @@ std::string to_json(const UpdateTableResult& result) {
 }
 
 std::string to_json(const UpdateTimeToLiveResult& result) {
-  JsonWriter json;
-  json.begin_object();
-  write_time_to_live(json, result.specification);
-  json.end_object();
-  return std::move(json).finish();
+  return write_document([&](JsonWriter& json) { write_time_to_live(json, result.specification); });
 }
 
 std::string to_json(const DescribeTimeToLiveResult& result) {
-  JsonWriter json;
-  json.begin_object();
-  json.key("TimeToLiveDescription");
-  json.begin_object();
-  write_enum(json, "TimeToLiveStatus", result.status);
-  if (!result.attribute.empty()) write_text(json, "AttributeName", result.attribute);
-  json.end_object();
-  json.end_object();
-  return std::move(json).finish();
+  return write_document([&](JsonWriter& json) {
+    json.key("TimeToLiveDescription").object([&] {
+      write_enum(json, "TimeToLiveStatus", result.status);
+      if (!result.attribute.empty()) write_text(json, "AttributeName", result.attribute);
+    });
+  });
 }
 
 std::string to_json(const ListTablesResult& result) {
-  JsonWriter json;
-  json.begin_object();
-  write_texts(json, "TableNames", result.tables);
-  write_text(json, "LastEvaluatedTableName", result.last_evaluated_table);
-  json.end_object();
-  return std::move(json).finish();
+  return write_document([&](JsonWriter& json) {
+    write_texts(json, "TableNames", result.tables);
+    write_text(json, "LastEvaluatedTableName", result.last_evaluated_table);
+  });
 }
 
 }  // namespace stator::wire
