@@ -345,6 +345,11 @@ template <class T>
 void refuse(Reader& reader, Json, T&) {
   reader.refuse_member();
 }
+// A structure described by `table` whose members `out` itself has.
+template <const auto& table, class T>
+void set_members(Reader& reader, Json json, T& out) {
+  reader.members(json, table, out);
+}
 // A structure described by `table`, and a list of such structures.
 template <auto member, const auto& table, class T>
 void set_structure(Reader& reader, Json json, T& out) {

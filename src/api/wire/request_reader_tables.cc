@@ -13,13 +13,12 @@ struct IndexesDraft : Request {
   bool lacks_projection_type = false;
 };
 
-struct IndexDraft : IndexDefinition {
+template <class Definition>
+struct DefinitionDraft : Definition {
   bool has_projection_type = false;
 };
-
-struct VectorIndexDraft : VectorIndexDefinition {
-  bool has_projection_type = false;
-};
+using IndexDraft = DefinitionDraft<IndexDefinition>;
+using VectorIndexDraft = DefinitionDraft<VectorIndexDefinition>;
 
 struct ProjectionDraft : Projection {
   bool has_type = false;
@@ -61,18 +60,6 @@ constexpr Member<IndexDraft> kIndex[] = {
     {"WarmThroughput", set_structure<&IndexDraft::warm_throughput, kWarmThroughput>},
 };
 
-template <class Request>
-IndexDefinition read_index(Reader& reader, Json json, IndexesDraft<Request>& out) {
-  IndexDraft draft;
-  reader.members(json, kIndex, draft);
-  if (!draft.has_projection_type) out.lacks_projection_type = true;
-  return draft;
-}
-
-void set_attribute_of_vectors(Reader& reader, Json json, VectorIndexDraft& out) {
-  set_vector_attribute(reader, json, out);
-}
-
 void set_search_schema(Reader& reader, Json json, VectorIndexDraft& out) {
   const std::string path = reader.path();
   set_list<&VectorIndexDefinition::search_schema, kSearchSchemaElement>(reader, json, out);
@@ -83,33 +70,28 @@ void set_search_schema(Reader& reader, Json json, VectorIndexDraft& out) {
 
 constexpr Member<VectorIndexDraft> kVectorIndex[] = {
     {"IndexName", set_text<&VectorIndexDraft::name>, true},
-    {"VectorAttribute", set_attribute_of_vectors, true},
+    {"VectorAttribute", set_members<kVectorAttribute>, true},
     {"SearchSchema", set_search_schema},
     {"Projection", set_projection, true},
     {"Dimensions", set_long<&VectorIndexDraft::dimensions>, true},
     {"DistanceFunction", set_enum<&VectorIndexDraft::distance_function>, true},
 };
 
-template <class Request>
-VectorIndexDefinition read_vector_index(Reader& reader, Json json, IndexesDraft<Request>& out) {
-  VectorIndexDraft draft;
-  reader.members(json, kVectorIndex, draft);
+template <class Draft, std::size_t N, class Request>
+Draft read_index(Reader& reader, Json json, const Member<Draft> (&table)[N],
+                 IndexesDraft<Request>& out) {
+  Draft draft;
+  reader.members(json, table, draft);
   if (!draft.has_projection_type) out.lacks_projection_type = true;
   return draft;
 }
 
-template <auto member>
+template <auto member, const auto& table>
 void set_indexes(Reader& reader, Json json, IndexesDraft<CreateTableRequest>& out) {
-  std::vector<IndexDefinition> indexes;
-  reader.elements(json, [&](Json element) { indexes.push_back(read_index(reader, element, out)); });
-  out.*member = std::move(indexes);
-}
-
-void set_vector_indexes(Reader& reader, Json json, IndexesDraft<CreateTableRequest>& out) {
-  std::vector<VectorIndexDefinition> indexes;
+  typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type indexes;
   reader.elements(
-      json, [&](Json element) { indexes.push_back(read_vector_index(reader, element, out)); });
-  out.vector_indexes = std::move(indexes);
+      json, [&](Json element) { indexes.push_back(read_index(reader, element, table, out)); });
+  out.*member = std::move(indexes);
 }
 
 // All other errors of the request are reported first.
@@ -138,8 +120,8 @@ constexpr Member<Create> kCreateTable[] = {
     {"TableName", set_table<&Create::table>},
     {"AttributeDefinitions", set_list<&Create::attributes, kAttributeDefinition>, true},
     {"KeySchema", set_list<&Create::key_schema, kKeySchemaElement>, true},
-    {"GlobalSecondaryIndexes", set_indexes<&CreateTableRequest::global_indexes>},
-    {"LocalSecondaryIndexes", set_indexes<&CreateTableRequest::local_indexes>},
+    {"GlobalSecondaryIndexes", set_indexes<&CreateTableRequest::global_indexes, kIndex>},
+    {"LocalSecondaryIndexes", set_indexes<&CreateTableRequest::local_indexes, kIndex>},
     {"BillingMode", set_enum<&Create::billing_mode>},
     {"ProvisionedThroughput", set_structure<&Create::throughput, kThroughput>},
     {"OnDemandThroughput", set_structure<&Create::on_demand_throughput, kOnDemand>},
@@ -150,7 +132,7 @@ constexpr Member<Create> kCreateTable[] = {
     {"StreamSpecification", set_structure<&Create::stream, kStream>},
     {"SSESpecification", set_structure<&Create::encryption, kEncryption>},
     {"ResourcePolicy", set_text<&Create::resource_policy>},
-    {"VectorIndexes", set_vector_indexes},
+    {"VectorIndexes", set_indexes<&CreateTableRequest::vector_indexes, kVectorIndex>},
     {"GlobalTableSourceArn", refuse},
     {"GlobalTableSettingsReplicationMode", refuse},
 };
@@ -172,14 +154,10 @@ struct Replica {
 };
 constexpr Member<Replica> kReplica[] = {{"RegionName", set_text<&Replica::region>, true}};
 
-void set_replica(Reader& reader, Json json, Replica& out) {
-  reader.members(json, kReplica, out);
-}
-
 constexpr Member<Replica> kReplicaUpdate[] = {
-    {"Create", set_replica},
-    {"Update", set_replica},
-    {"Delete", set_replica},
+    {"Create", set_members<kReplica>},
+    {"Update", set_members<kReplica>},
+    {"Delete", set_members<kReplica>},
     {"Disassociate", refuse},
 };
 
@@ -203,12 +181,14 @@ struct IndexName {
 };
 constexpr Member<IndexName> kIndexName[] = {{"IndexName", set_text<&IndexName::name>, true}};
 
-struct IndexChangeDraft : GlobalIndexChange {
-  IndexesDraft<UpdateTableRequest>* request = nullptr;
+template <class IndexChange>
+struct ChangeDraft : IndexChange {
+  Change* request = nullptr;
 };
 
-void set_created(Reader& reader, Json json, IndexChangeDraft& out) {
-  out.create = read_index(reader, json, *out.request);
+template <const auto& table, class Draft>
+void set_created(Reader& reader, Json json, Draft& out) {
+  out.create = read_index(reader, json, table, *out.request);
 }
 
 template <class Draft>
@@ -218,45 +198,26 @@ void set_removed(Reader& reader, Json json, Draft& out) {
   out.remove = std::move(index.name);
 }
 
-constexpr Member<IndexChangeDraft> kIndexChange[] = {
-    {"Update", set_structure<&IndexChangeDraft::update, kIndexUpdate>},
-    {"Create", set_created},
+constexpr Member<ChangeDraft<GlobalIndexChange>> kIndexChange[] = {
+    {"Update", set_structure<&GlobalIndexChange::update, kIndexUpdate>},
+    {"Create", set_created<kIndex>},
+    {"Delete", set_removed},
+};
+constexpr Member<ChangeDraft<VectorIndexChange>> kVectorIndexChange[] = {
+    {"Create", set_created<kVectorIndex>},
     {"Delete", set_removed},
 };
 
+template <auto member, const auto& table>
 void set_index_changes(Reader& reader, Json json, Change& out) {
-  std::vector<GlobalIndexChange> changes;
+  typename ValueOf<std::remove_cvref_t<decltype(out.*member)>>::Type changes;
   reader.elements(json, [&](Json element) {
-    IndexChangeDraft draft;
+    ChangeDraft<typename decltype(changes)::value_type> draft;
     draft.request = &out;
-    reader.members(element, kIndexChange, draft);
+    reader.members(element, table, draft);
     changes.push_back(std::move(draft));
   });
-  out.global_indexes = std::move(changes);
-}
-
-struct VectorIndexChangeDraft : VectorIndexChange {
-  IndexesDraft<UpdateTableRequest>* request = nullptr;
-};
-
-void set_created_vectors(Reader& reader, Json json, VectorIndexChangeDraft& out) {
-  out.create = read_vector_index(reader, json, *out.request);
-}
-
-constexpr Member<VectorIndexChangeDraft> kVectorIndexChange[] = {
-    {"Create", set_created_vectors},
-    {"Delete", set_removed},
-};
-
-void set_vector_index_changes(Reader& reader, Json json, Change& out) {
-  std::vector<VectorIndexChange> changes;
-  reader.elements(json, [&](Json element) {
-    VectorIndexChangeDraft draft;
-    draft.request = &out;
-    reader.members(element, kVectorIndexChange, draft);
-    changes.push_back(std::move(draft));
-  });
-  out.vector_indexes = std::move(changes);
+  out.*member = std::move(changes);
 }
 
 constexpr Member<Change> kUpdateTable[] = {
@@ -268,11 +229,13 @@ constexpr Member<Change> kUpdateTable[] = {
     {"WarmThroughput", set_structure<&Change::warm_throughput, kWarmThroughput>},
     {"TableClass", set_enum<&Change::table_class>},
     {"DeletionProtectionEnabled", set_boolean<&Change::deletion_protection>},
-    {"GlobalSecondaryIndexUpdates", set_index_changes},
+    {"GlobalSecondaryIndexUpdates",
+     set_index_changes<&UpdateTableRequest::global_indexes, kIndexChange>},
     {"StreamSpecification", set_structure<&Change::stream, kStream>},
     {"SSESpecification", set_structure<&Change::encryption, kEncryption>},
     {"ReplicaUpdates", set_replicas},
-    {"VectorIndexUpdates", set_vector_index_changes},
+    {"VectorIndexUpdates",
+     set_index_changes<&UpdateTableRequest::vector_indexes, kVectorIndexChange>},
     {"MultiRegionConsistency", refuse},
     {"GlobalTableWitnessUpdates", refuse},
     {"GlobalTableSettingsReplicationMode", refuse},

@@ -13,10 +13,10 @@ constexpr Member<Capacity> kCapacity[] = {
     {"WriteCapacityUnits", set_real<&Capacity::write>},
 };
 
-template <auto member, class T>
+template <auto member, const auto& table, class T>
 void set_index_capacity(Reader& reader, Json json, T& out) {
   reader.entries(json, [&](std::string_view name, Json entry) {
-    reader.members(entry, kCapacity, (out.*member)[std::string(name)]);
+    reader.members(entry, table, (out.*member)[std::string(name)]);
   });
 }
 
@@ -30,21 +30,15 @@ constexpr Member<VectorCapacity> kVectorCapacity[] = {
     {"VectorWriteRequestBytes", set_real<&VectorCapacity::write_bytes>},
 };
 
-void set_vector_capacity(Reader& reader, Json json, ConsumedCapacity& out) {
-  reader.entries(json, [&](std::string_view name, Json entry) {
-    reader.members(entry, kVectorCapacity, out.vector_indexes[std::string(name)]);
-  });
-}
-
 constexpr Member<ConsumedCapacity> kConsumedCapacity[] = {
     {"TableName", set_text<&ConsumedCapacity::table>},
     {"CapacityUnits", set_total<&Capacity::units>},
     {"ReadCapacityUnits", set_total<&Capacity::read>},
     {"WriteCapacityUnits", set_total<&Capacity::write>},
     {"Table", set_structure<&ConsumedCapacity::table_part, kCapacity>},
-    {"LocalSecondaryIndexes", set_index_capacity<&ConsumedCapacity::local_indexes>},
-    {"GlobalSecondaryIndexes", set_index_capacity<&ConsumedCapacity::global_indexes>},
-    {"VectorIndexes", set_vector_capacity},
+    {"LocalSecondaryIndexes", set_index_capacity<&ConsumedCapacity::local_indexes, kCapacity>},
+    {"GlobalSecondaryIndexes", set_index_capacity<&ConsumedCapacity::global_indexes, kCapacity>},
+    {"VectorIndexes", set_index_capacity<&ConsumedCapacity::vector_indexes, kVectorCapacity>},
 };
 
 void set_size_range(Reader& reader, Json json, ItemCollectionMetrics& out) {

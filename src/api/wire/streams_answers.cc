@@ -62,12 +62,9 @@ constexpr Member<Shard> kSequenceRange[] = {
     {"StartingSequenceNumber", set_text<&Shard::starting_sequence_number>},
     {"EndingSequenceNumber", set_text<&Shard::ending_sequence_number>},
 };
-void set_sequence_range(Reader& reader, Json json, Shard& out) {
-  reader.members(json, kSequenceRange, out);
-}
 constexpr Member<Shard> kShard[] = {
     {"ShardId", set_text<&Shard::id>},
-    {"SequenceNumberRange", set_sequence_range},
+    {"SequenceNumberRange", set_members<kSequenceRange>},
     {"ParentShardId", set_text<&Shard::parent>},
 };
 
@@ -104,14 +101,11 @@ constexpr Member<StreamRecord> kChange[] = {
     {"SizeBytes", set_long<&StreamRecord::size_bytes>},
     {"StreamViewType", set_enum<&StreamRecord::view>},
 };
-void set_change(Reader& reader, Json json, StreamRecord& out) {
-  reader.members(json, kChange, out);
-}
 constexpr Member<StreamRecord> kRecord[] = {
     {"eventID", set_text<&StreamRecord::event_id>},
     {"eventName", set_enum<&StreamRecord::event>},
     {"awsRegion", set_text<&StreamRecord::region>},
-    {"dynamodb", set_change},
+    {"dynamodb", set_members<kChange>},
     {"userIdentity", set_structure<&StreamRecord::identity, kIdentity>},
 };
 constexpr Member<GetRecordsResult> kGetRecordsResult[] = {

@@ -7,44 +7,22 @@
 namespace stator::wire {
 namespace {
 
-struct BillingDraft {
-  BillingMode mode = BillingMode::kProvisioned;
-  std::optional<int64_t> on_demand_since_ms;
+using Table = TableDescription;
+constexpr Member<Table> kBillingMode[] = {
+    {"BillingMode", set_enum<&Table::billing_mode>},
+    {"LastUpdateToPayPerRequestDateTime", set_time<&Table::on_demand_since_ms>},
 };
-constexpr Member<BillingDraft> kBillingMode[] = {
-    {"BillingMode", set_enum<&BillingDraft::mode>},
-    {"LastUpdateToPayPerRequestDateTime", set_time<&BillingDraft::on_demand_since_ms>},
+constexpr Member<Table> kTableClass[] = {
+    {"TableClass", set_enum<&Table::table_class>},
+    {"LastUpdateDateTime", set_time<&Table::table_class_changed_ms>},
 };
-
-void set_billing_mode(Reader& reader, Json json, TableDescription& out) {
-  BillingDraft draft;
-  reader.members(json, kBillingMode, draft);
-  out.billing_mode = draft.mode;
-  out.on_demand_since_ms = draft.on_demand_since_ms;
-}
-
-struct ClassDraft {
-  std::optional<TableClass> table_class;
-  std::optional<int64_t> changed_ms;
-};
-constexpr Member<ClassDraft> kTableClass[] = {
-    {"TableClass", set_enum<&ClassDraft::table_class>},
-    {"LastUpdateDateTime", set_time<&ClassDraft::changed_ms>},
-};
-
-void set_table_class(Reader& reader, Json json, TableDescription& out) {
-  ClassDraft draft;
-  reader.members(json, kTableClass, draft);
-  out.table_class = draft.table_class;
-  out.table_class_changed_ms = draft.changed_ms;
-}
 
 constexpr Member<EncryptionSpecification> kEncryptionRead[] = {
     {"SSEType", set_enum<&EncryptionSpecification::type>},
     {"KMSMasterKeyArn", set_text<&EncryptionSpecification::key_id>},
 };
 
-void set_encryption(Reader& reader, Json json, TableDescription& out) {
+void set_encryption(Reader& reader, Json json, Table& out) {
   EncryptionSpecification encryption{.enabled = true};
   reader.members(json, kEncryptionRead, encryption);
   out.encryption = std::move(encryption);
@@ -56,8 +34,8 @@ constexpr Member<ThroughputChanges> kThroughputChanges[] = {
     {"NumberOfDecreasesToday", set_long<&ThroughputChanges::decreases_today>},
 };
 
-void set_throughput(Reader& reader, Json json, TableDescription& out) {
-  set_structure<&TableDescription::throughput, kThroughput>(reader, json, out);
+void set_throughput(Reader& reader, Json json, Table& out) {
+  set_structure<&Table::throughput, kThroughput>(reader, json, out);
   reader.members(json, kThroughputChanges, out.throughput_changes);
 }
 
@@ -66,64 +44,39 @@ void set_throughput(Reader& reader, Json json, IndexDescription& out) {
   reader.members(json, kThroughputChanges, out.throughput_changes);
 }
 
-// In JSON, an index description contains the members of the index's definition.
-template <auto member>
-void set_name(Reader& reader, Json json, IndexDescription& out) {
-  out.definition.*member = reader.text(json);
+// In JSON, the description of an index contains the members of its definition.
+template <class Index, void (*set)(Reader&, Json, decltype(Index::definition)&)>
+void of_definition(Reader& reader, Json json, Index& out) {
+  set(reader, json, out.definition);
 }
 
-template <auto member, const auto& table>
-void set_definition(Reader& reader, Json json, IndexDescription& out) {
-  set_structure<member, table>(reader, json, out.definition);
-}
-
-void set_key_schema(Reader& reader, Json json, IndexDescription& out) {
-  set_list<&IndexDefinition::key_schema, kKeySchemaElement>(reader, json, out.definition);
-}
-
-constexpr Member<IndexDescription> kIndexDescription[] = {
-    {"IndexName", set_name<&IndexDefinition::name>},
-    {"KeySchema", set_key_schema},
-    {"Projection", set_definition<&IndexDefinition::projection, kProjection>},
-    {"IndexStatus", set_enum<&IndexDescription::status>},
-    {"Backfilling", set_boolean<&IndexDescription::backfilling>},
+using Index = IndexDescription;
+constexpr Member<Index> kIndexDescription[] = {
+    {"IndexName", of_definition<Index, set_text<&IndexDefinition::name>>},
+    {"KeySchema", of_definition<Index, set_list<&IndexDefinition::key_schema, kKeySchemaElement>>},
+    {"Projection", of_definition<Index, set_structure<&IndexDefinition::projection, kProjection>>},
+    {"IndexStatus", set_enum<&Index::status>},
+    {"Backfilling", set_boolean<&Index::backfilling>},
     {"ProvisionedThroughput", set_throughput},
-    {"OnDemandThroughput", set_definition<&IndexDefinition::on_demand_throughput, kOnDemand>},
-    {"WarmThroughput", set_definition<&IndexDefinition::warm_throughput, kWarmThroughput>},
-    {"IndexSizeBytes", set_long<&IndexDescription::size_bytes>},
-    {"ItemCount", set_long<&IndexDescription::item_count>},
-    {"IndexArn", set_text<&IndexDescription::arn>},
+    {"OnDemandThroughput",
+     of_definition<Index, set_structure<&IndexDefinition::on_demand_throughput, kOnDemand>>},
+    {"WarmThroughput",
+     of_definition<Index, set_structure<&IndexDefinition::warm_throughput, kWarmThroughput>>},
+    {"IndexSizeBytes", set_long<&Index::size_bytes>},
+    {"ItemCount", set_long<&Index::item_count>},
+    {"IndexArn", set_text<&Index::arn>},
 };
 
 using VectorIndex = VectorIndexDescription;
-
-void set_vector_index_name(Reader& reader, Json json, VectorIndex& out) {
-  out.definition.name = reader.text(json);
-}
-void set_described_attribute(Reader& reader, Json json, VectorIndex& out) {
-  set_vector_attribute(reader, json, out.definition);
-}
-void set_search_schema(Reader& reader, Json json, VectorIndex& out) {
-  set_list<&VectorIndexDefinition::search_schema, kSearchSchemaElement>(reader, json,
-                                                                        out.definition);
-}
-void set_vector_projection(Reader& reader, Json json, VectorIndex& out) {
-  set_structure<&VectorIndexDefinition::projection, kProjection>(reader, json, out.definition);
-}
-void set_dimensions(Reader& reader, Json json, VectorIndex& out) {
-  set_long<&VectorIndexDefinition::dimensions>(reader, json, out.definition);
-}
-void set_distance_function(Reader& reader, Json json, VectorIndex& out) {
-  set_enum<&VectorIndexDefinition::distance_function>(reader, json, out.definition);
-}
-
+using Vectors = VectorIndexDefinition;
 constexpr Member<VectorIndex> kVectorIndexDescription[] = {
-    {"IndexName", set_vector_index_name},
-    {"VectorAttribute", set_described_attribute},
-    {"SearchSchema", set_search_schema},
-    {"Projection", set_vector_projection},
-    {"Dimensions", set_dimensions},
-    {"DistanceFunction", set_distance_function},
+    {"IndexName", of_definition<VectorIndex, set_text<&Vectors::name>>},
+    {"VectorAttribute", of_definition<VectorIndex, set_members<kVectorAttribute>>},
+    {"SearchSchema",
+     of_definition<VectorIndex, set_list<&Vectors::search_schema, kSearchSchemaElement>>},
+    {"Projection", of_definition<VectorIndex, set_structure<&Vectors::projection, kProjection>>},
+    {"Dimensions", of_definition<VectorIndex, set_long<&Vectors::dimensions>>},
+    {"DistanceFunction", of_definition<VectorIndex, set_enum<&Vectors::distance_function>>},
     {"IndexStatus", set_enum<&VectorIndex::status>},
     {"Backfilling", set_boolean<&VectorIndex::backfilling>},
     {"IndexSizeBytes", set_long<&VectorIndex::size_bytes>},
@@ -138,7 +91,6 @@ constexpr Member<RestoreSummary> kRestore[] = {
     {"RestoreInProgress", set_boolean<&RestoreSummary::in_progress>},
 };
 
-using Table = TableDescription;
 constexpr Member<Table> kTable[] = {
     {"TableName", set_text<&Table::table>},
     {"TableId", set_text<&Table::id>},
@@ -152,11 +104,11 @@ constexpr Member<Table> kTable[] = {
     {"LocalSecondaryIndexes", set_list<&Table::local_indexes, kIndexDescription>},
     {"GlobalSecondaryIndexes", set_list<&Table::global_indexes, kIndexDescription>},
     {"VectorIndexes", set_list<&Table::vector_indexes, kVectorIndexDescription>},
-    {"BillingModeSummary", set_billing_mode},
+    {"BillingModeSummary", set_members<kBillingMode>},
     {"ProvisionedThroughput", set_throughput},
     {"OnDemandThroughput", set_structure<&Table::on_demand_throughput, kOnDemand>},
     {"WarmThroughput", set_structure<&Table::warm_throughput, kWarmThroughput>},
-    {"TableClassSummary", set_table_class},
+    {"TableClassSummary", set_members<kTableClass>},
     {"DeletionProtectionEnabled", set_boolean<&Table::deletion_protection>},
     {"SSEDescription", set_encryption},
     {"StreamSpecification", set_structure<&Table::stream, kStream>},
@@ -184,11 +136,8 @@ constexpr Member<DescribeTimeToLiveResult> kTimeToLiveDescription[] = {
     {"TimeToLiveStatus", set_enum<&DescribeTimeToLiveResult::status>},
     {"AttributeName", set_text<&DescribeTimeToLiveResult::attribute>},
 };
-void set_time_to_live(Reader& reader, Json json, DescribeTimeToLiveResult& out) {
-  reader.members(json, kTimeToLiveDescription, out);
-}
 constexpr Member<DescribeTimeToLiveResult> kDescribeTimeToLiveResult[] = {
-    {"TimeToLiveDescription", set_time_to_live},
+    {"TimeToLiveDescription", set_members<kTimeToLiveDescription>},
 };
 constexpr Member<ListTablesResult> kListTablesResult[] = {
     {"TableNames", set_texts<&ListTablesResult::tables>},

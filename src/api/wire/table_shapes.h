@@ -57,8 +57,4 @@ inline constexpr Member<VectorIndexDefinition> kVectorAttribute[] = {
     {"AttributeName", set_text<&VectorIndexDefinition::vector_attribute>, true},
 };
 
-inline void set_vector_attribute(Reader& reader, Json json, VectorIndexDefinition& out) {
-  reader.members(json, kVectorAttribute, out);
-}
-
 }  // namespace stator::wire
