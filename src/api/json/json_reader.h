@@ -324,6 +324,12 @@ void set_items(Reader& reader, Json json, T& out) {
   out.*member = reader.items(json);
 }
 template <auto member, class T>
+void set_attribute_values(Reader& reader, Json json, T& out) {
+  std::vector<AttributeValue> values;
+  reader.elements(json, [&](Json element) { values.push_back(reader.value(element)); });
+  out.*member = std::move(values);
+}
+template <auto member, class T>
 void set_texts(Reader& reader, Json json, T& out) {
   out.*member = reader.texts(json);
 }

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <map>
+#include <vector>
 
 #include "api/model/base64.h"
 #include "api/wire/wire.h"
@@ -44,6 +46,19 @@ TEST(JsonWriter, FindsEveryByteToEscapeAtEveryPlace) {
       }
     }
   }
+}
+
+TEST(JsonWriter, EndsObjectsAndArraysAroundTheirContent) {
+  const std::map<std::string, std::vector<int64_t>> map = {{"a\n", {1, 2}}, {"b", {}}};
+  const std::string json = write_document([&](JsonWriter& out) {
+    out.key("Empty").object([] {});
+    out.key("Map").entries(map, [&](const std::vector<int64_t>& numbers) {
+      out.array(numbers, [&](int64_t number) { out.integer(number); });
+    });
+    out.key("List").objects(map, [&](const auto& entry) { out.key("Name").text(entry.first); });
+  });
+  EXPECT_EQ(json,
+            R"({"Empty":{},"Map":{"a\n":[1,2],"b":[]},"List":[{"Name":"a\n"},{"Name":"b"}]})");
 }
 
 TEST(JsonWriter, WritesNumbersAsClientsExpectThem) {

@@ -40,13 +40,6 @@ void set_operand(Reader& reader, Json json, T& out) {
   out.*member = reader.member_value(json);
 }
 
-template <auto member, class T>
-void set_operands(Reader& reader, Json json, T& out) {
-  std::vector<AttributeValue> values;
-  reader.elements(json, [&](Json element) { values.push_back(reader.value(element)); });
-  out.*member = std::move(values);
-}
-
 bool is_scalar(AttributeType type) {
   return type == AttributeType::kS || type == AttributeType::kN || type == AttributeType::kB;
 }
@@ -296,7 +289,7 @@ std::optional<std::string> LegacyTranslator::condition(Json expected,
                                                        const std::optional<Json>& combine) {
   static constexpr Member<Comparison> kMembers[] = {
       {"ComparisonOperator", set_enum<&Comparison::op>},
-      {"AttributeValueList", set_operands<&Comparison::list>},
+      {"AttributeValueList", set_attribute_values<&Comparison::list>},
       {"Value", set_operand<&Comparison::value>},
       {"Exists", set_boolean<&Comparison::exists>},
   };
@@ -317,7 +310,7 @@ std::optional<std::string> LegacyTranslator::condition(Json expected,
 bool LegacyTranslator::read_comparison(Json json, Comparison& comparison) {
   static constexpr Member<Comparison> kMembers[] = {
       {"ComparisonOperator", set_enum<&Comparison::op>, true},
-      {"AttributeValueList", set_operands<&Comparison::list>},
+      {"AttributeValueList", set_attribute_values<&Comparison::list>},
   };
   reader_.members(json, kMembers, comparison);
   if (!comparison.list) comparison.list.emplace();

@@ -4,21 +4,14 @@
 namespace stator::wire {
 namespace {
 
-template <auto member, class T>
-void set_parameters(Reader& reader, Json json, T& out) {
-  std::vector<AttributeValue> parameters;
-  reader.elements(json, [&](Json element) { parameters.push_back(reader.value(element)); });
-  out.*member = std::move(parameters);
-}
-
 void set_batch_parameters(Reader& reader, Json json, BatchStatement& out) {
-  out.parameters_fault =
-      reader.fault_of([&] { set_parameters<&BatchStatement::parameters>(reader, json, out); });
+  out.parameters_fault = reader.fault_of(
+      [&] { set_attribute_values<&BatchStatement::parameters>(reader, json, out); });
 }
 
 constexpr Member<ExecuteStatementRequest> kExecuteStatement[] = {
     {"Statement", set_text<&ExecuteStatementRequest::statement>, true},
-    {"Parameters", set_parameters<&ExecuteStatementRequest::parameters>},
+    {"Parameters", set_attribute_values<&ExecuteStatementRequest::parameters>},
     {"ConsistentRead", set_boolean<&ExecuteStatementRequest::consistent_read>},
     {"NextToken", set_text<&ExecuteStatementRequest::next_token>},
     {"Limit", set_integer<&ExecuteStatementRequest::limit>},
@@ -41,7 +34,7 @@ constexpr Member<BatchExecuteStatementRequest> kBatchExecuteStatement[] = {
 
 constexpr Member<ParameterizedStatement> kParameterizedStatement[] = {
     {"Statement", set_text<&ParameterizedStatement::statement>, true},
-    {"Parameters", set_parameters<&ParameterizedStatement::parameters>},
+    {"Parameters", set_attribute_values<&ParameterizedStatement::parameters>},
     {"ReturnValuesOnConditionCheckFailure",
      set_enum<&ParameterizedStatement::on_condition_failure>},
 };

@@ -15,19 +15,11 @@ void write_provisioned(JsonWriter& json, const std::optional<Throughput>& throug
   });
 }
 
-void write_warm(JsonWriter& json, const std::optional<Throughput>& throughput) {
-  if (!throughput) return;
-  json.key("WarmThroughput").object([&] {
-    write_integer(json, "ReadUnitsPerSecond", throughput->read);
-    write_integer(json, "WriteUnitsPerSecond", throughput->write);
-  });
-}
-
 template <class T>
 void write_throughputs(JsonWriter& json, const T& request) {
   write_provisioned(json, request.throughput);
   write_on_demand(json, request.on_demand_throughput);
-  write_warm(json, request.warm_throughput);
+  write_warm_throughput(json, request.warm_throughput);
 }
 
 void write_index(JsonWriter& json, const IndexDefinition& index) {  // its members

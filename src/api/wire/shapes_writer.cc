@@ -73,6 +73,16 @@ void write_on_demand(JsonWriter& json, const std::optional<OnDemandThroughput>& 
   });
 }
 
+void write_warm_throughput(JsonWriter& json, const std::optional<Throughput>& throughput,
+                           std::optional<TableStatus> status) {
+  if (!throughput) return;
+  json.key("WarmThroughput").object([&] {
+    write_integer(json, "ReadUnitsPerSecond", throughput->read);
+    write_integer(json, "WriteUnitsPerSecond", throughput->write);
+    if (status) write_enum(json, "Status", *status);
+  });
+}
+
 void write_time_to_live(JsonWriter& json, const TimeToLiveSpecification& specification) {
   json.key("TimeToLiveSpecification").object([&] {
     write_boolean(json, "Enabled", specification.enabled);

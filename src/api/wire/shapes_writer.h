@@ -67,6 +67,8 @@ void write_projection(JsonWriter& json, const Projection& projection);
 void write_vector_index(JsonWriter& json, const VectorIndexDefinition& index);  // its members
 void write_stream(JsonWriter& json, const std::optional<StreamSpecification>& stream);
 void write_on_demand(JsonWriter& json, const std::optional<OnDemandThroughput>& throughput);
+void write_warm_throughput(JsonWriter& json, const std::optional<Throughput>& throughput,
+                           std::optional<TableStatus> status = std::nullopt);
 void write_time_to_live(JsonWriter& json, const TimeToLiveSpecification& specification);
 
 // {"Table": {"Keys": […]}}: RequestItems in a request, UnprocessedKeys in a response.

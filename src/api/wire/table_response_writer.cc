@@ -17,16 +17,6 @@ void write_throughput(JsonWriter& json, const Throughput& throughput,
   });
 }
 
-void write_warm_throughput(JsonWriter& json, const std::optional<Throughput>& throughput,
-                           TableStatus status) {
-  if (!throughput) return;
-  json.key("WarmThroughput").object([&] {
-    write_integer(json, "ReadUnitsPerSecond", throughput->read);
-    write_integer(json, "WriteUnitsPerSecond", throughput->write);
-    write_enum(json, "Status", status);
-  });
-}
-
 void write_index(JsonWriter& json, const IndexDescription& index, bool global) {  // its members
   write_text(json, "IndexName", index.definition.name);
   write_key_schema(json, index.definition.key_schema);
