@@ -23,6 +23,7 @@ namespace stator::http {
 namespace {
 
 using std::chrono::milliseconds;
+using test::comes_true;
 
 constexpr std::size_t kMegabyte = 1UL << 20;
 
@@ -33,11 +34,6 @@ class BulkRequests : public HttpServer {
   static std::string large(char c) { return std::string(3 * kMegabyte / 2, c); }
 
   static Response later() { return {.status = 503, .body = "later"}; }
-
-  template <class Condition>
-  static bool wait_until(Condition condition) {
-    return test::comes_true(condition, std::chrono::seconds(30));
-  }
 };
 
 INSTANTIATE_TEST_SUITE_P(Over, BulkRequests, ::testing::Values("Plain", "Tls"),
@@ -113,7 +109,7 @@ TEST_P(BulkRequests, AreAnsweredInOrderAmongSmallOnes) {
     });
   }
   clients.clear();
-  EXPECT_TRUE(wait_until([&] { return server->stats().requests_in_progress == 0; }));
+  EXPECT_TRUE(comes_true([&] { return server->stats().requests_in_progress == 0; }));
 }
 
 TEST_P(BulkRequests, ComeInChunksToo) {
@@ -143,14 +139,14 @@ TEST_P(BulkRequests, WaitForRoomInOrder) {
   Peer first(server->port());
   const std::string request = post(large('1'));
   ASSERT_TRUE(first.send(std::string_view(request).substr(0, request.size() - 1)));
-  ASSERT_TRUE(wait_until([&] { return server->stats().held_bytes > kMegabyte; }));
+  ASSERT_TRUE(comes_true([&] { return server->stats().held_bytes > kMegabyte; }));
   std::deque<Peer> waiting;
   std::vector<std::jthread> senders;
   for (const char c : {'2', '3', '4'}) {
     Peer& peer = waiting.emplace_back(server->port());
     senders.emplace_back([&peer, c] { EXPECT_TRUE(peer.send(post(large(c)))); });
     const std::size_t count = waiting.size();
-    ASSERT_TRUE(wait_until([&] { return server->stats().bodies_waiting == count; }));
+    ASSERT_TRUE(comes_true([&] { return server->stats().bodies_waiting == count; }));
   }
   Peer small(server->port());
   ASSERT_TRUE(small.send(post(std::string(10'000, 's'))));
@@ -169,12 +165,12 @@ TEST_P(BulkRequests, AreAskedForOnceThereIsRoom) {
   Peer first(server->port());
   const std::string request = post(large('1'));
   ASSERT_TRUE(first.send(std::string_view(request).substr(0, request.size() - 1)));
-  ASSERT_TRUE(wait_until([&] { return server->stats().held_bytes > kMegabyte; }));
+  ASSERT_TRUE(comes_true([&] { return server->stats().held_bytes > kMegabyte; }));
   const std::string second_request = post(large('2'), "Expect: 100-continue\r\n");
   const std::size_t body = second_request.size() - large('2').size();
   Peer second(server->port());
   ASSERT_TRUE(second.send(std::string_view(second_request).substr(0, body)));
-  ASSERT_TRUE(wait_until([&] { return server->stats().bodies_waiting == 1; }));
+  ASSERT_TRUE(comes_true([&] { return server->stats().bodies_waiting == 1; }));
   ASSERT_TRUE(first.send(std::string_view(request).substr(request.size() - 1)));
   EXPECT_EQ(first.read_answer().status, 200);
   EXPECT_EQ(second.read_answer().status, 100);
@@ -190,7 +186,7 @@ TEST_P(BulkRequests, AreRefusedAfterWaitingTooLong) {
   Peer first(server->port());
   const std::string request = post(large('1'));
   ASSERT_TRUE(first.send(std::string_view(request).substr(0, request.size() - 1)));
-  ASSERT_TRUE(wait_until([&] { return server->stats().held_bytes > kMegabyte; }));
+  ASSERT_TRUE(comes_true([&] { return server->stats().held_bytes > kMegabyte; }));
   Peer second(server->port());
   const std::jthread sender([&] { second.send(post(large('2'))); });
   const RawAnswer refused = second.read_answer();
@@ -207,9 +203,9 @@ TEST_P(BulkRequests, LoseTheirMemoryToOthersIfTooSlow) {
                    }});
   Peer slow(server->port());
   ASSERT_TRUE(slow.send(std::string_view(post(large('1'))).substr(0, 1000)));
-  ASSERT_TRUE(wait_until([&] { return server->stats().held_bytes > kMegabyte; }));
+  ASSERT_TRUE(comes_true([&] { return server->stats().held_bytes > kMegabyte; }));
   int status = 0;
-  ASSERT_TRUE(wait_until([&] {
+  ASSERT_TRUE(comes_true([&] {
     Peer other(server->port());
     const std::jthread sender([&] { other.send(post(large('2'))); });
     status = other.read_answer().status;
@@ -225,7 +221,7 @@ TEST_P(BulkRequests, AreGivenUpIfTheyTakeTooLong) {
   ASSERT_TRUE(connection.send(std::string_view(post(large('x'))).substr(0, 1000)));
   EXPECT_EQ(connection.read_answer().status, 408);
   EXPECT_TRUE(connection.ended_by_peer());
-  EXPECT_TRUE(wait_until([&] { return server->stats().held_bytes == 0; }));
+  EXPECT_TRUE(comes_true([&] { return server->stats().held_bytes == 0; }));
 }
 
 TEST_P(BulkRequests, ThatAreRefusedAreDroppedAndNotForever) {
@@ -248,7 +244,7 @@ TEST_P(BulkRequests, UnderWayAreFinishedAtAStop) {
   Peer busy(server->port());
   const std::string request = post(large('x'));
   ASSERT_TRUE(busy.send(std::string_view(request).substr(0, request.size() - 1)));
-  ASSERT_TRUE(wait_until([&] { return server->stats().held_bytes > kMegabyte; }));
+  ASSERT_TRUE(comes_true([&] { return server->stats().held_bytes > kMegabyte; }));
   const std::jthread stopper([&] { server->stop(); });
   EXPECT_TRUE(idle.ended_by_peer());
   ASSERT_TRUE(busy.send(std::string_view(request).substr(request.size() - 1)));
@@ -271,7 +267,7 @@ TEST_P(BulkRequests, DoNotKeepAServerFromStopping) {
         while (connection.send(text) && connection.read_answer().status != 0) ++answered;
       });
     }
-    EXPECT_TRUE(wait_until([&] { return answered > 3; }));
+    EXPECT_TRUE(comes_true([&] { return answered > 3; }));
     server->stop();
     clients.clear();
     EXPECT_EQ(server->stats().connections, 0U);

@@ -6,15 +6,16 @@
 
 #include <chrono>
 #include <optional>
-#include <thread>
 #include <vector>
 
 #include "support/nats_server.h"
+#include "support/poll_until.h"
 
 namespace stator::nats {
 namespace {
 
 using namespace std::chrono_literals;
+using test::poll_until;
 
 const PostId id = PostId::make(Time::parse("2024-05-01T12:00:00Z").value());
 
@@ -50,17 +51,6 @@ class NatsFeedBus : public testing::Test {
   std::optional<test::NatsServer> server_{std::in_place};
 };
 
-// Waits up to 30 s for `condition`, for requests that the server processes without a reply.
-template <class Condition>
-bool comes_to(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + 30s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(5ms);
-  }
-  return true;
-}
-
 TEST_F(NatsFeedBus, KeepsAnAnnouncementUntilItIsDone) {
   const auto one = bus();
   ASSERT_TRUE(one->announce({"ann #1 \n"}, id));
@@ -76,7 +66,7 @@ TEST_F(NatsFeedBus, KeepsAnAnnouncementUntilItIsDone) {
     EXPECT_EQ(post.id, id);
     post.done();
   }
-  EXPECT_TRUE(comes_to([&] { return kept() == 0; }));
+  EXPECT_TRUE(poll_until([&] { return kept() == 0; }));
   EXPECT_TRUE(one->take(1, 10ms).value().empty());
 }
 
@@ -88,7 +78,7 @@ TEST_F(NatsFeedBus, RedeliversUnacknowledgedAnnouncements) {
   const auto again = other->take(10, 10s).value();
   ASSERT_EQ(again.size(), 1U);
   again[0].done();
-  EXPECT_TRUE(comes_to([&] { return kept() == 0; }));
+  EXPECT_TRUE(poll_until([&] { return kept() == 0; }));
 }
 
 TEST_F(NatsFeedBus, AcknowledgesAMessageAfterItsSubscriptionEnded) {
@@ -104,7 +94,7 @@ TEST_F(NatsFeedBus, AcknowledgesAMessageAfterItsSubscriptionEnded) {
   }
   ASSERT_EQ(messages.size(), 1U);
   messages[0].acknowledge();
-  EXPECT_TRUE(comes_to([&] { return kept() == 0; }));
+  EXPECT_TRUE(poll_until([&] { return kept() == 0; }));
 }
 
 TEST_F(NatsFeedBus, AnnouncementsCanOutliveTheBus) {
@@ -123,7 +113,7 @@ TEST_F(NatsFeedBus, DropsMalformedAnnouncements) {
        {std::string("x"), id.text(), id.text() + " ", id.text() + "xann"}) {
     publish(text);
   }
-  EXPECT_TRUE(comes_to([&] {
+  EXPECT_TRUE(poll_until([&] {
     EXPECT_TRUE(one->take(10, 10ms).value().empty());
     return kept() == 0;
   }));

@@ -21,6 +21,7 @@
 #include "support/from_environment.h"
 #include "support/nats_server.h"
 #include "support/paths.h"
+#include "support/poll_until.h"
 #include "support/server_process.h"
 
 namespace stator::test {
@@ -82,17 +83,6 @@ void expect_converged(Client& client) {
 std::string text_of(const std::filesystem::path& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// Returns false if the condition is not true within a minute.
-template <class Condition>
-bool wait_until(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
 }
 
 // Only the time of the crash is not reproducible.
@@ -174,7 +164,7 @@ TEST_F(Consume, LosesNoLineWhereverItIsKilled) {
   for (std::string before = text_of(at("position")); before != std::to_string(size) + "\n";
        before = text_of(at("position"))) {
     Process consumer(stator_command(arguments));
-    wait_until([&] { return text_of(at("position")) != before; });
+    poll_until([&] { return text_of(at("position")) != before; });
     kill_soon(consumer, random);
     ++kills;
   }
@@ -214,13 +204,13 @@ TEST_F(Consume, LosesNoMessageIfAnyConsumerIsKilled) {
   std::mt19937_64 random(seed_);
   for (int kill = 0; kill < 3; ++kill) {
     Process consumer(consume);
-    wait_until([&, before = count()] { return count() > before; });
+    poll_until([&, before = count()] { return count() > before; });
     kill_soon(consumer, random);
   }
 
   // Events of killed consumers are redelivered after their time to acknowledge.
   Process steady(consume);
-  EXPECT_TRUE(wait_until([&] { return count() == kEvents; }));
+  EXPECT_TRUE(poll_until([&] { return count() == kEvents; }));
   steady.send_signal(SIGTERM);
   EXPECT_EQ(steady.wait(), 0) << steady.err();
   expect_converged(*client);
@@ -255,7 +245,7 @@ TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
       }
       return events.contains(last);
     };
-    wait_until(read);
+    poll_until(read);
     consumer.send_signal(SIGTERM);
     EXPECT_EQ(consumer.wait(), 0) << consumer.err();
     read();  // events that were saved with the last one

@@ -22,6 +22,7 @@
 #include "support/mariadb_server.h"
 #include "support/nats_server.h"
 #include "support/paths.h"
+#include "support/poll_until.h"
 #include "support/server_process.h"
 
 namespace stator::test {
@@ -50,16 +51,6 @@ Graph read_graph() {
         graph.names.at(std::stoul((*at)[2])));
   }
   return graph;
-}
-
-template <class Condition>
-bool wait_until(Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  return true;
 }
 
 class FeedWorkers : public testing::Test {
@@ -175,7 +166,7 @@ void FeedWorkers::post_while_workers_die(const FeedOptions& posting,
   }
   posters.clear();
 
-  EXPECT_TRUE(wait_until([&] { return nothing_waits(); }));
+  EXPECT_TRUE(poll_until([&] { return nothing_waits(); }));
   for (const auto& worker : workers) {
     worker->send_signal(SIGTERM);
     EXPECT_EQ(worker->wait(), 0) << worker->err();
@@ -219,7 +210,7 @@ TEST_F(FeedWorkers, TakeFollowersFromMariaDb) {
   Process worker(worker_command({"--mysql", mariadb.socket(), "--mysql-database", "social",
                                  "--mysql-table", "links", "--mysql-author-column", "whom",
                                  "--mysql-follower-column", "who", "--json"}));
-  EXPECT_TRUE(wait_until([&] { return nothing_waits(); }));
+  EXPECT_TRUE(poll_until([&] { return nothing_waits(); }));
   worker.send_signal(SIGTERM);
   EXPECT_EQ(worker.wait(), 0) << worker.err();
   EXPECT_THAT(worker.out(), ::testing::HasSubstr("\"copies\":3"));

@@ -2,11 +2,11 @@
 // stator lock run and the processes of its command: their environment, their end, the terminal.
 #include <chrono>
 #include <fstream>
-#include <thread>
 
 #include "cli/stator_program.h"
 #include "cli/terminal.h"
 #include "support/paths.h"
+#include "support/poll_until.h"
 
 namespace stator::test {
 namespace {
@@ -22,14 +22,6 @@ bool runs(const std::string& pid) {
   std::getline(file, stat);
   const auto name_end = stat.rfind(')');
   return name_end != std::string::npos && stat.at(name_end + 2) != 'Z';
-}
-
-// Reports whether the process ends within ten seconds.
-bool ends(const std::string& pid) {
-  for (int i = 0; i < 1000 && runs(pid); ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-  return !runs(pid);
 }
 
 // Types Ctrl-Z, repeatedly if necessary. If a stop arrives while the terminal is handed over, the
@@ -121,7 +113,7 @@ TEST_F(LockProcesses, AllGetTheSignalsOfTheCommand) {
   process.send_signal(SIGTERM);
   EXPECT_EQ(process.wait(), 128 + SIGTERM);
   EXPECT_EQ(process.out(), "");
-  EXPECT_TRUE(ends(pid));  // the signal reached it too, but later
+  EXPECT_TRUE(poll_until([&] { return !runs(pid); }));  // the signal reached it too, but later
 }
 
 TEST_F(LockProcesses, AreContinuedAfterTheyWereStoppedWithoutATerminal) {

@@ -3,14 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <csignal>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "cli/stator_program.h"
 #include "support/paths.h"
+#include "support/poll_until.h"
 #include "support/temp_dir.h"
 #include "support/tls_connection.h"
 
@@ -30,11 +29,7 @@ class ServeTls : public ::testing::Test {
   }
   static std::string name_at(uint16_t port) { return TlsConnection(port, {}).peer_name(); }
   static bool becomes(uint16_t port, const std::string& name) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-    while (name_at(port) != name && std::chrono::steady_clock::now() < limit) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    }
-    return name_at(port) == name;
+    return poll_until([&] { return name_at(port) == name; });
   }
 
   TempDir directory_;

@@ -26,6 +26,7 @@
 #include "support/ledger.h"
 #include "support/must.h"
 #include "support/paths.h"
+#include "support/poll_until.h"
 #include "support/raw_connection.h"
 #include "support/server_process.h"
 #include "support/stream_consumer.h"
@@ -37,15 +38,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kServers = 2;
-
-template <class Condition>
-void wait_until(const std::string& what, Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << what;
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  }
-}
 
 RawAnswer get_page(const ServerProcess& server, const std::string& path) {
   RawConnection connection(port_in(server.url()));
@@ -130,11 +122,11 @@ TEST_F(Cluster, OneServerSeesWhatTheOtherOneDoes) {
       IsOk());
   // The index must contain the item even if this server has not noticed the index yet.
   ASSERT_THAT(client(1).put_item({.table = "Tab", .item = {{"pk", "b"}, {"n", 1}}}), IsOk());
-  wait_until("the index is built", [&] {
+  EXPECT_TRUE(poll_until([&] {
     const auto found = client(1).describe_table({.table = "Tab"});
     return found && found->table.global_indexes.size() == 1 &&
            found->table.global_indexes[0].status == TableStatus::kActive;
-  });
+  }));
   const auto found = client(1).query(
       {.table = "Tab", .index = "ByN", .key_condition = "n = :n", .values = Values{{":n", 1}}});
   ASSERT_THAT(found, IsOk());
@@ -205,7 +197,7 @@ TEST_F(Cluster, AStreamOfOneServerHasTheChangesOfAll) {
              return found != replay.items().end() && found->second == item;
            });
   };
-  wait_until("the stream has all changes", holds_all);
+  EXPECT_TRUE(poll_until(holds_all));
 }
 
 TEST_F(Cluster, ADatabaseInAProgramSharesTheTables) {
@@ -233,14 +225,12 @@ TEST_F(Cluster, AServerIsReadyWhileItReachesPostgres) {
                              HasSubstr("\nstator_database_connections_busy{pool=\"commits\"} "),
                              HasSubstr("\nstator_database_queue_length{pool=\"locked\"} 0\n")));
   own_postgres()->stop();
-  wait_until("the server notices",
-             [&] { return get_page(server(0), "/health/ready").status == 503; });
+  EXPECT_TRUE(poll_until([&] { return get_page(server(0), "/health/ready").status == 503; }));
   EXPECT_THAT(get_page(server(0), "/health/ready").body, HasSubstr("not ready: "));
   EXPECT_EQ(get_page(server(0), "/health/live").status, 200);
   EXPECT_THAT(get_page(server(0), "/metrics").body, HasSubstr("\nstator_ready 0\n"));
   own_postgres()->start();
-  wait_until("the server recovers",
-             [&] { return get_page(server(0), "/health/ready").status == 200; });
+  EXPECT_TRUE(poll_until([&] { return get_page(server(0), "/health/ready").status == 200; }));
 }
 
 // Its requests in progress began with a definition that is older than the index.
@@ -279,10 +269,10 @@ TEST_F(Cluster, AServerThatSleepsThroughASchemaChangeMaintainsTheNewIndex) {
                                                             .key_schema = {{"color",
                                                                             KeyType::kHash}}}}}}}),
         IsOk());
-    wait_until("the index is active", [&] {
+    EXPECT_TRUE(poll_until([&] {
       const auto described = must(client(1).describe_table({.table = "Tab"}));
       return described.table.global_indexes.back().status == TableStatus::kActive;
-    });
+    }));
     EXPECT_EQ(kill(server(0).pid(), SIGCONT), 0);
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     stop = true;
@@ -290,9 +280,9 @@ TEST_F(Cluster, AServerThatSleepsThroughASchemaChangeMaintainsTheNewIndex) {
     EXPECT_EQ(items_by_key(0, index), items_by_key(1, {}));
     EXPECT_THAT(client(0).update_table({.table = "Tab", .global_indexes = {{{.remove = index}}}}),
                 IsOk());
-    wait_until("the index is deleted", [&] {
+    EXPECT_TRUE(poll_until([&] {
       return must(client(1).describe_table({.table = "Tab"})).table.global_indexes.empty();
-    });
+    }));
   }
 }
 
@@ -327,13 +317,12 @@ class ClusterFaults : public Cluster {
   }
   // Waits until the statements of a killed server have ended.
   void wait_for_the_last_statements() {
-    wait_until("PostgreSQL is idle", [&] {
+    EXPECT_TRUE(poll_until([&] {
       return run_sql(
                  "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'stator' AND "
-                 "state "
-                 "<> 'idle' AND pid <> pg_backend_pid()",
+                 "state <> 'idle' AND pid <> pg_backend_pid()",
                  schema_.name()) == "0";
-    });
+    }));
   }
   void settle(Client& through) {
     ledger_.settle(through, Kept::kAcknowledged);
@@ -388,8 +377,7 @@ TEST_F(ClusterFaults, ARestartOfPostgresLosesNothing) {
           << code_name(code) << ": " << end.error().message;
     }
     for (std::size_t i = 0; i < kServers; ++i) {
-      wait_until("the server is ready",
-                 [&] { return get_page(server(i), "/health/ready").status == 200; });
+      EXPECT_TRUE(poll_until([&] { return get_page(server(i), "/health/ready").status == 200; }));
     }
     wait_for_the_last_statements();
     settle(client(round));

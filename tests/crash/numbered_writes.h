@@ -5,13 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "stator/client.h"
 
@@ -38,15 +36,6 @@ NamedItems scan_all(Client& client, const std::string& table,
 void expect_index_of(Client& client, const std::string& table);
 // Expects the changes in the table's stream to produce its items.
 void expect_stream_of(Client& client, const std::string& table);
-
-template <class Condition>
-void wait_until(const std::string& what, Condition condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (!condition()) {
-    ASSERT_LT(std::chrono::steady_clock::now(), deadline) << what;
-    std::this_thread::yield();
-  }
-}
 
 template <class T>
 Result<void> outcome(const Result<T>& result) {

@@ -10,6 +10,7 @@
 #include "api/admin/document.h"
 #include "api/wire/wire.h"
 #include "engine/errors/messages.h"
+#include "support/poll_until.h"
 #include "support/transfer_jobs.h"
 #include "transfer/bulk_report.h"
 
@@ -258,7 +259,7 @@ void Transfers::settle(Client& client, const Moment& moment) {
 std::vector<std::string> Transfers::ended(Client& client, const std::string& operation,
                                           const std::string& member, const std::string& kind) {
   std::vector<std::string> unseen;
-  wait_until("an " + kind + " goes on", [&] {
+  EXPECT_TRUE(poll_until([&] {
     unseen.clear();
     std::string token;
     do {
@@ -276,7 +277,7 @@ std::vector<std::string> Transfers::ended(Client& client, const std::string& ope
       token = text_of(page, "NextToken");
     } while (!token.empty());
     return true;
-  });
+  })) << "an " + kind + " goes on";
   // Not earlier: an older one in progress would be mistaken for one that was seen.
   seen_.insert(unseen.begin(), unseen.end());
   return unseen;

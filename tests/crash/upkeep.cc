@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "crash/shifted_clock.h"
+#include "support/poll_until.h"
 
 namespace stator::test {
 namespace {
@@ -139,13 +140,13 @@ void Upkeep::settle(Client& client) {
 }
 
 void Upkeep::check_table(Client& client) {
-  wait_until("the table does not become ACTIVE", [&] {
+  EXPECT_TRUE(poll_until([&] {
     const auto described = client.describe_table({.table = kTable});
     EXPECT_TRUE(described) << described.error().message;
     if (!described) return true;
     indexed_ = !described->table.global_indexes.empty();
     return described->table.status == TableStatus::kActive;
-  });
+  })) << "the table does not become ACTIVE";
   const auto number = number_of(scan_all(client, kTable));
   ASSERT_TRUE(number) << "the table has what no number of writes leads to";
   EXPECT_TRUE(*number == written_ || *number == written_ + 1)
@@ -156,7 +157,7 @@ void Upkeep::check_table(Client& client) {
 
 // With TTL enabled, expired items are deleted after some time, and all others remain.
 void Upkeep::check_expired(Client& client) {
-  wait_until("expired items stay", [&] {
+  EXPECT_TRUE(poll_until([&] {
     const auto described = client.describe_time_to_live({.table = kTable});
     EXPECT_TRUE(described) << described.error().message;
     expiring_ = described && described->status != TimeToLiveStatus::kDisabled;
@@ -167,18 +168,18 @@ void Upkeep::check_expired(Client& client) {
                                       .select = Select::kCount});
     EXPECT_TRUE(expired) << expired.error().message;
     return !expired || (expired->count == 0 && described->status == TimeToLiveStatus::kEnabled);
-  });
+  })) << "expired items stay";
   EXPECT_EQ(number_of(scan_all(client, kTable)), written_) << "an item went that had not expired";
 }
 
 void Upkeep::check_restored(Client& client, const std::string& table,
                             std::optional<int64_t> number) {
   std::optional<TableDescription> restored;
-  wait_until(table + " does not become ACTIVE", [&] {
+  EXPECT_TRUE(poll_until([&] {
     const auto described = client.describe_table({.table = table});
     restored = described ? std::optional(described->table) : std::nullopt;
     return !restored || restored->status == TableStatus::kActive;
-  });
+  })) << table + " does not become ACTIVE";
   if (!restored) return;  // the request did not arrive
   const auto found = number_of(scan_all(client, table));
   EXPECT_TRUE(found) << table << " has what no number of writes leads to";
@@ -193,11 +194,11 @@ void Upkeep::check_restored(Client& client, const std::string& table,
 void Upkeep::check_backups(Client& client) {
   const std::string first = R"("BackupArn":")";
   Result<std::string> listed;
-  wait_until("a backup is not taken", [&] {
+  EXPECT_TRUE(poll_until([&] {
     listed = client.call("ListBackups", "{}");
     EXPECT_TRUE(listed) << listed.error().message;
     return !listed || listed->find("CREATING") == std::string::npos;
-  });
+  })) << "a backup is not taken";
   ASSERT_TRUE(listed);
   backup_.clear();
   for (std::size_t at = listed->find(first); at != std::string::npos;

@@ -7,12 +7,14 @@
 #include <semaphore>
 #include <vector>
 
+#include "support/comes_true.h"
 #include "support/matchers.h"
 
 namespace stator {
 namespace {
 
 using namespace std::chrono_literals;
+using test::comes_true;
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
@@ -60,13 +62,8 @@ class JobsTest : public ::testing::Test {
     ends.ended.acquire();
   }
 
-  // Waits for a condition that job threads make true.
-  template <class Condition>
-  static void wait_until(Condition condition) {
-    while (!condition()) std::this_thread::yield();
-  }
   void wait_for_failures(int count) {
-    wait_until([&] { return failure_count_ == count; });
+    EXPECT_TRUE(comes_true([&] { return failure_count_ == count; }));
   }
 
   std::mutex mutex_;
@@ -129,7 +126,8 @@ TEST_F(JobsTest, PauseAfterAFailureWithoutHinderingOthers) {
       "copy", [](int step) { return step == 0 ? throttled() : Result<JobState>(JobState::kDone); },
       ends);
   wait_for_failures(1);
-  wait_until([&] { return ends.rests == 1; });  // so it holds no snapshot during a long pause
+  // It rests, so it holds no snapshot during a long pause.
+  EXPECT_TRUE(comes_true([&] { return ends.rests == 1; }));
   let_others_run();
   EXPECT_EQ(ends.steps, 1);
   ASSERT_TRUE(jobs_.failure("copy"));
@@ -175,12 +173,12 @@ TEST_F(JobsTest, AreCounted) {
         return JobState::kDone;
       },
       ends);
-  wait_until([&] { return jobs_.stats().failing == 1; });
+  EXPECT_TRUE(comes_true([&] { return jobs_.stats().failing == 1; }));
   EXPECT_EQ(jobs_.stats().jobs, 1U);
   fails = false;
   jobs_.retry_now();
   ends.ended.acquire();
-  wait_until([&] { return jobs_.stats().jobs == 0; });
+  EXPECT_TRUE(comes_true([&] { return jobs_.stats().jobs == 0; }));
   EXPECT_EQ(jobs_.stats().failing, 0U);
   EXPECT_EQ(jobs_.stats().oldest.count(), 0);
 }
