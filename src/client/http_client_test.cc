@@ -4,14 +4,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <openssl/hmac.h>
-#include <openssl/sha.h>
 
 #include <chrono>
 #include <memory>
 #include <stop_token>
 #include <thread>
 
+#include "base/hex.h"
+#include "base/sha256.h"
 #include "client/scripted_service.h"
 #include "stator/call_limits.h"
 #include "support/matchers.h"
@@ -300,30 +300,6 @@ TEST(HttpClient, GivesATransactionOneTokenForAllItsAttempts) {
 
 // ---- Requests
 
-std::string hex(std::string_view bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text.push_back(kDigits[byte >> 4]);
-    text.push_back(kDigits[byte & 15]);
-  }
-  return text;
-}
-
-std::string sha256(std::string_view text) {
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest);
-  return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
-}
-
-std::string hmac(std::string_view key, std::string_view text) {
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
-       reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest, nullptr);
-  return std::string(reinterpret_cast<const char*>(digest), sizeof digest);
-}
-
 std::string between(const std::string& text, const std::string& from, char to) {
   const std::size_t start = text.find(from);
   if (start == std::string::npos) return {};
@@ -343,16 +319,16 @@ std::string signature_of(const SeenRequest& request, const std::string& secret,
     canonical += name + ":" + request.headers.at(name) + "\n";
     at = end + 1;
   }
-  canonical += "\n" + signed_headers + "\n" + hex(sha256(request.body));
+  canonical += "\n" + signed_headers + "\n" + hex(sha256({request.body}));
   const std::string& time = request.headers.at("x-amz-date");
   const std::string scope = time.substr(0, 8) + "/" + region + "/dynamodb/aws4_request";
   const std::string to_sign =
-      "AWS4-HMAC-SHA256\n" + time + "\n" + scope + "\n" + hex(sha256(canonical));
-  std::string key = hmac("AWS4" + secret, time.substr(0, 8));
+      "AWS4-HMAC-SHA256\n" + time + "\n" + scope + "\n" + hex(sha256({canonical}));
+  std::string key = hmac_sha256("AWS4" + secret, time.substr(0, 8));
   for (const std::string& part : {region, std::string("dynamodb"), std::string("aws4_request")}) {
-    key = hmac(key, part);
+    key = hmac_sha256(key, part);
   }
-  return hex(hmac(key, to_sign));
+  return hex(hmac_sha256(key, to_sign));
 }
 
 TEST(HttpClient, SignsWhatItSends) {
