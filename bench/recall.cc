@@ -20,6 +20,7 @@
 #include <thread>
 #include <vector>
 
+#include "bench/vector_table.h"
 #include "stator/database.h"
 #include "vectors/compact_vectors.h"
 #include "vectors/distance.h"
@@ -237,12 +238,7 @@ std::vector<Slot> search(Client& client, const Vector& query, std::size_t grade,
 }
 
 Result<void> put(Client& client, const Data& data, std::size_t slot) {
-  List list;
-  for (std::size_t i = 0; i < data.dimensions; ++i) {
-    STATOR_ASSIGN_OR_RETURN(const Number number, Number::from_double(data.at(slot)[i]));
-    list.emplace_back(number);
-  }
-  Item item{{"pk", slot}, {"vector", std::move(list)}};
+  Item item{{"pk", slot}, {"vector", list_of({data.at(slot), data.dimensions})}};
   for (const std::size_t grade : kGrades) {
     if (grade > 1) item.emplace(fmt::format("grade{}", grade), slot % grade == 0 ? 1 : 0);
   }
@@ -252,14 +248,8 @@ Result<void> put(Client& client, const Data& data, std::size_t slot) {
 
 Result<void> in_database(const Data& data) {
   STATOR_ASSIGN_OR_RETURN(Database database, Database::open());
-  CreateTableRequest table{.table = "Vectors", .attributes = {{"pk", ScalarType::kN}}};
-  table.key_schema = {{"pk", KeyType::kHash}};
-  table.billing_mode = BillingMode::kPayPerRequest;
-  table.vector_indexes = {{.name = "near",
-                           .vector_attribute = "vector",
-                           .projection = {.type = ProjectionType::kKeysOnly},
-                           .dimensions = static_cast<int64_t>(data.dimensions),
-                           .distance_function = VectorDistanceFunction::kCosine}};
+  CreateTableRequest table =
+      vector_table(static_cast<int64_t>(data.dimensions), VectorDistanceFunction::kCosine);
   for (const std::size_t grade : kGrades) {
     if (grade == 1) continue;
     table.attributes.push_back({fmt::format("grade{}", grade), ScalarType::kN});

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "bench/contests.h"
+#include "bench/vector_table.h"
 #include "stator/database.h"
 #include "support/temp_dir.h"
 #include "vectors/distance.h"
@@ -31,28 +32,11 @@ Vector random_vector(std::mt19937_64& random) {
   return vector;
 }
 
-Result<List> list_of(std::span<const float> vector) {
-  List list;
-  list.reserve(vector.size());
-  for (const float component : vector) {
-    STATOR_ASSIGN_OR_RETURN(const Number number, Number::from_double(component));
-    list.emplace_back(number);
-  }
-  return list;
-}
-
 Result<void> fill(Client& client, std::span<const float> vectors) {
-  CreateTableRequest table{.table = "Vectors", .attributes = {{"pk", ScalarType::kN}}};
-  table.key_schema = {{"pk", KeyType::kHash}};
-  table.billing_mode = BillingMode::kPayPerRequest;
-  table.vector_indexes = {{.name = "near",
-                           .vector_attribute = "vector",
-                           .projection = {.type = ProjectionType::kKeysOnly},
-                           .dimensions = kDimensions,
-                           .distance_function = VectorDistanceFunction::kDotProduct}};
-  STATOR_RETURN_IF_ERROR(client.create_table(table));
+  STATOR_RETURN_IF_ERROR(
+      client.create_table(vector_table(kDimensions, VectorDistanceFunction::kDotProduct)));
   for (std::size_t i = 0; i < kVectors; ++i) {
-    STATOR_ASSIGN_OR_RETURN(List list, list_of(vectors.subspan(i * kDimensions, kDimensions)));
+    List list = list_of(vectors.subspan(i * kDimensions, kDimensions));
     STATOR_RETURN_IF_ERROR(
         client.put_item({.table = "Vectors", .item = {{"pk", i}, {"vector", std::move(list)}}}));
   }
