@@ -6,6 +6,7 @@
 #include "api/wire/wire.h"
 #include "base/clock.h"
 #include "server/dynamodb_service.h"
+#include "server/log_field.h"
 
 namespace stator::server {
 namespace {
@@ -22,12 +23,11 @@ RequestScope::RequestScope(const RequestObserver& observer, const http::Request&
       start_(request.arrival == SteadyClock::time_point() ? SteadyClock::now() : request.arrival),
       request_bytes_(request.body.size()) {
   if (observer.log == nullptr) return;
-  constexpr std::size_t kBytesMax = 255;
   const auto path = request.target.substr(0, request.target.find('?'));
   details_ = std::make_unique<const Details>(
       Details{.client = std::string(request.peer),
-              .method = std::string(request.method.substr(0, kBytesMax)),
-              .path = std::string(path.substr(0, kBytesMax)),
+              .method = std::string(request.method.substr(0, kLogFieldBytesMax)),
+              .path = std::string(path.substr(0, kLogFieldBytesMax)),
               .traceparent = std::string(valid_traceparent(request.header("traceparent")))});
 }
 

@@ -17,6 +17,7 @@ namespace stator::recipes {
 
 inline constexpr std::size_t kMaxPartitionKeyBytes = 2048;
 inline constexpr std::size_t kMaxSortKeyBytes = 1024;
+inline constexpr std::size_t kMaxNameBytes = 255;  // of a key attribute or an index
 inline constexpr int kMaxPageLimit = 1000;
 
 std::string escape(std::string_view component);

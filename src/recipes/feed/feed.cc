@@ -25,7 +25,6 @@ namespace {
 constexpr std::size_t kMaxContentBytes = 350'000;
 constexpr int kMaxShards = 64;
 constexpr int kMaxMergeOver = 100'000;
-constexpr std::size_t kMaxKeyNameBytes = 255;
 constexpr std::size_t kMaxPrefixBytes = 512;
 constexpr int kMaxParallelWrites = 64;
 constexpr std::chrono::hours kMinKeptRetracted{1};
@@ -37,7 +36,7 @@ constexpr std::array<std::string_view, 16> kAttributes = {
     "read_to", "recipients",  "edit",      "expires_at"};
 
 Result<void> check_key_name(std::string_view argument, std::string_view name) {
-  STATOR_RETURN_IF_ERROR(check_text(argument, name, kMaxKeyNameBytes));
+  STATOR_RETURN_IF_ERROR(check_text(argument, name, kMaxNameBytes));
   if (std::ranges::find(kAttributes, name) != kAttributes.end()) {
     return invalid(argument, "is the name of another attribute");
   }
@@ -72,7 +71,7 @@ Result<void> FeedState::check_options() const {
   if (options.partition_key == options.range_key) {
     return invalid("range_key", "must not be the partition key");
   }
-  STATOR_RETURN_IF_ERROR(check_text("outbox_index", options.outbox_index, kMaxKeyNameBytes));
+  STATOR_RETURN_IF_ERROR(check_text("outbox_index", options.outbox_index, kMaxNameBytes));
   STATOR_RETURN_IF_ERROR(check_prefix("user_prefix", options.user_prefix));
   STATOR_RETURN_IF_ERROR(check_text("merged_prefix", options.merged_prefix, kMaxPrefixBytes));
   STATOR_RETURN_IF_ERROR(check_text("stream_prefix", options.stream_prefix, kMaxPrefixBytes));

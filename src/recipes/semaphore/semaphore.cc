@@ -104,12 +104,11 @@ Result<void> check_lock(const LockTable& table, const LockName& name) {
 }
 
 Result<void> check_lock_table(const LockTable& table) {
-  constexpr std::size_t kMaxAttributeBytes = 255;  // of a key attribute's name
   const SemaphoreOptions& options = table.options;
   STATOR_RETURN_IF_ERROR(check_table(options.table));
-  STATOR_RETURN_IF_ERROR(check_text("partition_key", options.partition_key, kMaxAttributeBytes));
+  STATOR_RETURN_IF_ERROR(check_text("partition_key", options.partition_key, kMaxNameBytes));
   if (!options.sort_key.empty()) {
-    STATOR_RETURN_IF_ERROR(check_text("sort_key", options.sort_key, kMaxAttributeBytes));
+    STATOR_RETURN_IF_ERROR(check_text("sort_key", options.sort_key, kMaxNameBytes));
     if (options.sort_key == options.partition_key) {
       return invalid("sort_key", "is the partition key's");
     }

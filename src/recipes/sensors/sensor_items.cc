@@ -192,10 +192,10 @@ Result<void> check_options(const SensorOptions& options) {
         std::pair("names.index_partition_key", &names.index_partition_key),
         std::pair("names.index_sort_key", &names.index_sort_key),
         std::pair("names.expiry", &names.expiry)}) {
-    STATOR_RETURN_IF_ERROR(check_text(argument, *name, 255));
+    STATOR_RETURN_IF_ERROR(check_text(argument, *name, kMaxNameBytes));
     if (!taken.insert(*name).second) return invalid(argument, *name + " has another use");
   }
-  STATOR_RETURN_IF_ERROR(check_text("names.index", names.index, 255));
+  STATOR_RETURN_IF_ERROR(check_text("names.index", names.index, kMaxNameBytes));
   for (const auto& [argument, prefix] :
        {std::pair("names.sensor_prefix", &names.sensor_prefix),
         std::pair("names.city_prefix", &names.city_prefix),

@@ -39,7 +39,6 @@ constexpr std::string_view kLatestKey = "LATEST";
 constexpr std::string_view kLogPast = "LOG$";  // '$' follows '#'
 constexpr std::size_t kMaxEventIdBytes = 900;
 constexpr int kMaxParallel = 64;
-constexpr std::size_t kKeyNameBytesMax = 255;
 constexpr int kSupersededLooked = 10;  // entries that a save with retention reads
 
 struct Event {
@@ -57,8 +56,8 @@ std::string log_key(Time at, std::string_view event) {
 
 Result<void> check_options(const ToggleOptions& options) {
   STATOR_RETURN_IF_ERROR(check_table(options.table));
-  STATOR_RETURN_IF_ERROR(check_text("partition_key", options.partition_key, kKeyNameBytesMax));
-  STATOR_RETURN_IF_ERROR(check_text("sort_key", options.sort_key, kKeyNameBytesMax));
+  STATOR_RETURN_IF_ERROR(check_text("partition_key", options.partition_key, kMaxNameBytes));
+  STATOR_RETURN_IF_ERROR(check_text("sort_key", options.sort_key, kMaxNameBytes));
   if (options.partition_key == options.sort_key) {
     return invalid("sort_key", "must not be the partition key");
   }
