@@ -13,7 +13,7 @@
 namespace stator::recipes {
 namespace {
 
-constexpr std::size_t kStatementsARequest = 25;
+constexpr std::size_t kBatchStatements = 25;
 
 // A string literal of PartiQL.
 std::string literal(std::string_view text) {
@@ -81,7 +81,7 @@ Result<void> Copies::write(const PostVersion& version, std::span<const UserId> u
                            Relation relation) {
   // A table's ARN does not name it in a statement.
   const bool inserts = version.is_first() && has_statements_ && !options_.table.contains(':');
-  const std::size_t step = inserts ? kStatementsARequest : 1;
+  const std::size_t step = inserts ? kBatchStatements : 1;
   const auto run = [&](std::size_t task) -> Result<void> {
     const auto part = users.subspan(task * step, std::min(step, users.size() - task * step));
     if (inserts && has_statements_) {
