@@ -71,7 +71,8 @@ function(stator_skip_unless_run target)
     return()
   endif()
   if(NOT "quick" IN_LIST ARGN OR
-     (STATOR_SANITIZE STREQUAL "thread" AND ("processes" IN_LIST ARGN OR "exhaustive" IN_LIST ARGN)))
+     (STATOR_SANITIZE STREQUAL "thread" AND ("processes" IN_LIST ARGN OR "exhaustive" IN_LIST ARGN)) OR
+     (STATOR_SANITIZE MATCHES "address" AND "soak" IN_LIST ARGN))
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
 endfunction()
@@ -82,13 +83,14 @@ endfunction()
 # SINGLE_THREADED is left out under TSan, which has nothing to find there. PROCESSES: it starts many
 # programs of Stator, each of which takes long to start under TSan. EXHAUSTIVE: it repeats a sequence
 # for each point at which it can fail. Under TSan, both run in `make soak` only, as do such tests
-# within other programs (CMakePresets.json). Those of more COST start first, so that a long one does
-# not run alone in the end; it is about its seconds.
+# within other programs (CMakePresets.json). SOAK: it takes long under ASan, which seldom finds
+# anything in it, so that it runs in `make soak` only. Those of more COST start first, so that a long
+# one does not run alone in the end; it is about its seconds.
 # `make test` builds and runs the quick tests only, which the target quick_tests builds. It leaves out
 # the label `check`: PROCESSES, EXHAUSTIVE, and those with CHECK, such as simulations, random
 # histories, and tests of the command line, which together would take another four minutes.
 function(stator_test name)
-  cmake_parse_arguments(ARG "SINGLE_THREADED;PROCESSES;EXHAUSTIVE;CHECK" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
+  cmake_parse_arguments(ARG "SINGLE_THREADED;PROCESSES;EXHAUSTIVE;SOAK;CHECK" "TIMEOUT;COST" "SOURCES;DEPS;LABELS;ARGS" ${ARGN})
   if(NOT STATOR_TESTS OR (ARG_SINGLE_THREADED AND STATOR_SANITIZE STREQUAL "thread"))
     return()
   endif()
@@ -103,6 +105,9 @@ function(stator_test name)
   endif()
   if(ARG_EXHAUSTIVE)
     list(APPEND ARG_LABELS exhaustive)
+  endif()
+  if(ARG_SOAK)
+    list(APPEND ARG_LABELS soak)
   endif()
   stator_group(groups ${name} 4 ${ARG_SOURCES})
   add_executable(${name} ${groups})
