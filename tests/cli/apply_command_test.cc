@@ -11,9 +11,7 @@
 namespace stator::test {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::MatchesRegex;
 
 constexpr const char* kTemplate = R"(Parameters:
   Stage: {Type: String, Default: dev}
@@ -38,18 +36,8 @@ Resources:
 
 class ApplyCommand : public CommandTest {
  protected:
-  std::string write(const std::string& name, const std::string& text) {
-    std::ofstream(where_.path(name)) << text;
-    return where_.path(name);
-  }
   static std::string replaced(std::string text, const std::string& from, const std::string& to) {
     return text.replace(text.find(from), from.size(), to);
-  }
-  void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
-    const Ran ran = stator(std::move(arguments));
-    EXPECT_EQ(ran.status, status) << reason;
-    EXPECT_EQ(ran.out, "");
-    EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
   }
 };
 STATOR_ON_DATA_AND_ENDPOINT(ApplyCommand);

@@ -194,7 +194,7 @@ TEST(Serve, OpensItsAccessLogAgainOnSighup) {
 
 TEST(Health, ReportsWhetherAServerIsReady) {
   Serving server({"--memory", "--drain-time", "10m"});
-  const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+  const std::string url = server.url();
   EXPECT_THAT(run_stator({"health", url}), Prints("ready\n"));
   server.process().send_signal(SIGTERM);
   while (run_stator({"health", url}).status == 0) std::this_thread::yield();

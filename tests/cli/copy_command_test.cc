@@ -25,9 +25,6 @@ using ::testing::Not;
 class CopyCommand : public ::testing::Test {
  protected:
   std::string path(const std::string& name) const { return (directory_.path() / name).string(); }
-  static std::string url(const Serving& serving) {
-    return "http://127.0.0.1:" + std::to_string(serving.port());
-  }
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name)) << text;
     return path(name);
@@ -123,11 +120,11 @@ TEST_F(CopyCommand, FromADirectoryToAServerAndBackIsIdentical) {
       "starts empty\n";
   {
     const Serving serving({"--memory"});
-    const Ran there = run_stator({"copy", path("source"), url(serving)});
+    const Ran there = run_stator({"copy", path("source"), serving.url()});
     EXPECT_EQ(there.status, 0);
     EXPECT_EQ(there.out, outcome);
     EXPECT_EQ(there.err, note);
-    const Ran back = run_stator({"copy", url(serving), path("back")});
+    const Ran back = run_stator({"copy", serving.url(), path("back")});
     EXPECT_EQ(back.status, 0);
     EXPECT_EQ(back.out, outcome);
     EXPECT_EQ(back.err, note);
@@ -210,19 +207,19 @@ TEST_F(CopyCommand, CopiesTheChosenTablesUnderOtherNames) {
   const Serving serving({"--memory"});
   for (const char* table : {"Blue", "BlueToo", "Red"}) {
     ASSERT_EQ(run_stator({"import", table, write("one.json", R"({"Item":{"pk":{"S":"a"}}})"),
-                          "--key", "pk:S", "--endpoint", url(serving)})
+                          "--key", "pk:S", "--endpoint", serving.url()})
                   .status,
               0);
   }
   EXPECT_THAT(
-      run_stator({"copy", url(serving), url(serving), "Blue*", "BlueToo", "--prefix", "New-"}),
+      run_stator({"copy", serving.url(), serving.url(), "Blue*", "BlueToo", "--prefix", "New-"}),
       Prints("Blue\tequal\t1 items\nBlueToo\tequal\t1 items\n"));
-  EXPECT_THAT(run_stator({"tables", "--endpoint", url(serving)}),
+  EXPECT_THAT(run_stator({"tables", "--endpoint", serving.url()}),
               Prints("Blue\nBlueToo\nNew-Blue\nNew-BlueToo\nRed\n"));
-  expect_failure(run_stator({"copy", url(serving), path("target"), "Green"}), 1,
+  expect_failure(run_stator({"copy", serving.url(), path("target"), "Green"}), 1,
                  "source: no table matches 'Green'");
   EXPECT_FALSE(fs::exists(path("target")));
-  EXPECT_THAT(run_stator({"copy", url(serving), path("target"), "Red", "--no-verify"}),
+  EXPECT_THAT(run_stator({"copy", serving.url(), path("target"), "Red", "--no-verify"}),
               Prints("Red\tcopied\t1 items\n"));
 }
 
@@ -279,10 +276,10 @@ TEST_F(CopyCommand, RefusesWhatItCannotCopy) {
   // Two names of the same server.
   const Serving serving({"--memory"});
   const std::string port = std::to_string(serving.port());
-  expect_failure(copy({"http://127.0.0.1:" + port, url(serving) + "/"}), 2, "are the same");
-  expect_failure(copy({"http://127.0.0.1:" + port, path("target")}), 1, "there are no tables");
-  ASSERT_EQ(copy({source, url(serving)}).status, 0);
-  expect_failure(copy({"http://localhost:" + port, url(serving), "--resume"}), 2,
+  expect_failure(copy({serving.url(), serving.url() + "/"}), 2, "are the same");
+  expect_failure(copy({serving.url(), path("target")}), 1, "there are no tables");
+  ASSERT_EQ(copy({source, serving.url()}).status, 0);
+  expect_failure(copy({"http://localhost:" + port, serving.url(), "--resume"}), 2,
                  "table 'Many' is the same at the source and the target");
 }
 
@@ -298,15 +295,11 @@ TEST_F(CopyCommand, SignsEachSideWithItsProfile) {
   const Serving serving({"--memory", "--credentials", accepted});
   const auto copy = [&](const std::string& profile) {
     std::vector<std::string> command =
-        stator_command({"copy", path("source"), url(serving), "--to-profile", profile});
+        stator_command({"copy", path("source"), serving.url(), "--to-profile", profile});
     // These variables must not override the profile.
     command.insert(command.begin(), {"env", "AWS_SHARED_CREDENTIALS_FILE=" + keys,
                                      "AWS_ACCESS_KEY_ID=x", "AWS_SECRET_ACCESS_KEY=y"});
-    Process process(command);
-    Ran ran{.status = process.wait()};
-    ran.out = process.out();
-    ran.err = process.err();
-    return ran;
+    return run(command);
   };
   const Ran refused = copy("bad");
   expect_failure(refused, 1, "target: ");

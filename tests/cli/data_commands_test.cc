@@ -18,8 +18,7 @@ using ::testing::Not;
 class DataCommands : public CommandTest {
  protected:
   void SetUp() override {
-    const std::string path = where_.path("template.yml");
-    std::ofstream(path) << R"(Resources:
+    const std::string path = write("template.yml", R"(Resources:
   Orders:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -36,7 +35,7 @@ class DataCommands : public CommandTest {
         - IndexName: by-city
           KeySchema: [{AttributeName: city, KeyType: HASH}]
           Projection: {ProjectionType: KEYS_ONLY}
-)";
+)");
     ASSERT_EQ(stator({"apply", path}).status, 0);
     for (const char* item : {R"({"who":"ann","nr":1,"city":"Bonn","price":12.5})",
                              R"({"who":"ann","nr":2,"price":3,"tags":["a",{"b":null}]})",
@@ -49,15 +48,7 @@ class DataCommands : public CommandTest {
     std::vector<std::string> command = {"sh", "-c", "printf %s \"$1\" | \"$0\" shell $2 $3",
                                         stator_binary(), input};
     for (const std::string& flag : where_.flags()) command.push_back(flag);
-    Process process(command);
-    const int status = process.wait();
-    return Ran{.status = status, .out = process.out(), .err = process.err()};
-  }
-  void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
-    const Ran ran = stator(std::move(arguments));
-    EXPECT_EQ(ran.status, status) << reason;
-    EXPECT_EQ(ran.out, "");
-    EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
+    return run(command);
   }
 };
 STATOR_ON_DATA_AND_ENDPOINT(DataCommands);
@@ -188,8 +179,7 @@ TEST_P(DataCommands, ScanATable) {
 }
 
 TEST_P(DataCommands, SearchVectors) {
-  const std::string path = where_.path("texts.yml");
-  std::ofstream(path) << R"(Resources:
+  const std::string path = write("texts.yml", R"(Resources:
   Texts:
     Type: AWS::DynamoDB::Table
     Properties:
@@ -206,7 +196,7 @@ TEST_P(DataCommands, SearchVectors) {
           Projection: {ProjectionType: ALL}
           Dimensions: 2
           DistanceFunction: EUCLIDEAN
-)";
+)");
   ASSERT_EQ(stator({"apply", path}).status, 0);
   EXPECT_THAT(stator({"apply", path, "--dry-run"}).out, Not(HasSubstr("index")));
   for (const char* item :

@@ -158,8 +158,7 @@ TEST_P(LockCommand, PassesSignalsOn) {
 TEST(LockCommandOfAServer, EndsItsCommandWhereTheLockIsLost) {
   const TempDir temporary;
   auto server = std::make_unique<Serving>(std::vector<std::string>{"--memory"});
-  Process process(stator_command({"lock", "run", "nightly", "--endpoint",
-                                  "http://127.0.0.1:" + std::to_string(server->port()), "--lease",
+  Process process(stator_command({"lock", "run", "nightly", "--endpoint", server->url(), "--lease",
                                   "2", "--grace", "10", "--", "sh", "-c",
                                   std::string("trap 'echo ended; exit 0' TERM") + kWaits}));
   EXPECT_EQ(process.read_line(), "ready");

@@ -48,7 +48,7 @@ class LockProcesses : public testing::Test {
                                       std::vector<std::string> flags = {}) const {
     return run("nightly", std::move(flags), {"sh", "-c", script});
   }
-  std::string url() const { return "http://127.0.0.1:" + std::to_string(server_->port()); }
+  std::string url() const { return server_->url(); }
 
   // Creates a file of shell commands.
   std::string file(const std::string& name, const std::string& text) const {

@@ -33,19 +33,12 @@ class PolicyCommand : public ::testing::Test {
   void write(const std::string& name, const std::string& text) const {
     std::ofstream(path(name)) << text;
   }
-  struct Outcome {
-    int status;
-    std::string out;
-    std::string err;
-  };
-  static Outcome check(std::vector<std::string> arguments) {
+  static Ran check(std::vector<std::string> arguments) {
     std::vector<std::string> all = {"policy", "check"};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    Process process(stator_command(all));
-    const int status = process.wait();
-    return {.status = status, .out = process.out(), .err = process.err()};
+    return run_stator(all);
   }
-  Outcome decide(std::vector<std::string> more) const {
+  Ran decide(std::vector<std::string> more) const {
     std::vector<std::string> all = {
         "--policy", path("reader.json"), "--resource", "Orders", "--user", "ann"};
     all.insert(all.end(), more.begin(), more.end());
@@ -56,14 +49,14 @@ class PolicyCommand : public ::testing::Test {
 };
 
 TEST_F(PolicyCommand, SaysWhetherADocumentIsAccepted) {
-  const Outcome identity = check({path("reader.json")});
+  const Ran identity = check({path("reader.json")});
   EXPECT_EQ(identity.status, 0);
   EXPECT_EQ(identity.out, "accepted: identity policy with 1 statement\n");
-  const Outcome resource = check({path("shared.json"), "--json"});
+  const Ran resource = check({path("shared.json"), "--json"});
   EXPECT_EQ(resource.status, 0);
   EXPECT_EQ(resource.out, "{\"accepted\":true,\"policy\":\"resource\",\"statements\":1}\n");
   write("wrong.json", R"({"Statement": {"Effect": "Deny", "Action": "*"}})");
-  const Outcome wrong = check({path("wrong.json")});
+  const Ran wrong = check({path("wrong.json")});
   EXPECT_EQ(wrong.status, 1);
   EXPECT_THAT(wrong.out, IsEmpty());
   EXPECT_EQ(wrong.err, "stator: invalid policy '" + path("wrong.json") +
@@ -73,11 +66,11 @@ TEST_F(PolicyCommand, SaysWhetherADocumentIsAccepted) {
 }
 
 TEST_F(PolicyCommand, NamesTheStatementThatDecides) {
-  const Outcome allowed =
+  const Ran allowed =
       decide({"--action", "GetItem", "--leading-key", "ann", "--attributes", "pk,price"});
   EXPECT_EQ(allowed.status, 0);
   EXPECT_EQ(allowed.out, "allowed by statement 1 (OwnItems) of the identity policy\n");
-  const Outcome other = decide({"--action", "dynamodb:GetItem", "--leading-key", "bob"});
+  const Ran other = decide({"--action", "dynamodb:GetItem", "--leading-key", "bob"});
   EXPECT_EQ(other.status, 1);
   EXPECT_EQ(other.out,
             "not-allowed\nUser: arn:aws:iam::000000782867:user/ann is not authorized to perform: "
@@ -86,7 +79,7 @@ TEST_F(PolicyCommand, NamesTheStatementThatDecides) {
   EXPECT_EQ(decide({"--action", "GetItem", "--attributes", "pk,name"}).status, 1);
   EXPECT_EQ(decide({"--action", "GetItem", "--context", "aws:SourceIp=192.0.2.9"}).status, 0);
   EXPECT_EQ(decide({"--action", "GetItem", "--context", "aws:SourceIp=198.51.100.1"}).status, 1);
-  const Outcome denied =
+  const Ran denied =
       decide({"--action", "Query", "--resource-policy", path("shared.json"), "--json"});
   EXPECT_EQ(denied.status, 1);
   EXPECT_THAT(denied.out, HasSubstr(R"("decision":"denied")"));
@@ -101,7 +94,7 @@ TEST_F(PolicyCommand, RefusesHalfAQuestion) {
   EXPECT_THAT(check({"--policy", path("reader.json"), "--action", "GetItem"}).err,
               HasSubstr("--resource is missing"));
   EXPECT_THAT(check({"--policy", path("reader.json")}).err, HasSubstr("--action is missing"));
-  const Outcome unknown = decide({"--action", "GetItem", "--context", "aws:SourceVpc=vpc-1"});
+  const Ran unknown = decide({"--action", "GetItem", "--context", "aws:SourceVpc=vpc-1"});
   EXPECT_EQ(unknown.status, 2);
   EXPECT_THAT(unknown.err, HasSubstr("invalid --context 'aws:SourceVpc=vpc-1'"));
 }

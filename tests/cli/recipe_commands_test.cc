@@ -15,13 +15,6 @@ using ::testing::MatchesRegex;
 
 class RecipeCommands : public CommandTest {
  protected:
-  // Expects the command to fail with this status and one line on standard error with the reason.
-  void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
-    const Ran ran = stator(std::move(arguments));
-    EXPECT_EQ(ran.status, status) << reason;
-    EXPECT_EQ(ran.out, "");
-    EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
-  }
 };
 STATOR_ON_DATA_AND_ENDPOINT(RecipeCommands);
 
@@ -176,15 +169,14 @@ TEST_P(RecipeCommands, SensorsAreRegisteredAndFoundByPlace) {
 
 TEST_P(RecipeCommands, SensorsImportFilesAgainAndAgain) {
   stator({"sensor", "add", "s1", "--city", "B", "--building", "B", "--floor", "1", "--room", "2"});
-  const std::string good = where_.path("good.csv");
-  std::ofstream(good) << "date,\"rain, mm\"\n2024-01-01,1\n2024-01-02T06:00:00Z,2.5\n";
+  const std::string good =
+      write("good.csv", "date,\"rain, mm\"\n2024-01-01,1\n2024-01-02T06:00:00Z,2.5\n");
   const std::vector<std::string> import = {"sensor", "import", "s1", good, "--value", "rain, mm"};
   EXPECT_THAT(stator(import), Prints("2 stored, 0 duplicates\n"));
   EXPECT_EQ(stator(import).status, 0);
   EXPECT_THAT(stator({"sensor", "readings", "s1"}),
               Prints("2024-01-02T06:00:00Z\t2.5\t\n2024-01-01T00:00:00Z\t1\t\n"));
-  const std::string bad = where_.path("bad.csv");
-  std::ofstream(bad) << "date,v\n2024-01-01,1\n2024-01-02,x\n";
+  const std::string bad = write("bad.csv", "date,v\n2024-01-01,1\n2024-01-02,x\n");
   const std::string missing = where_.path("missing.csv");
   expect_failure({"sensor", "import", "s1", bad, "--value", "v"}, 1, "bad.csv, line 3: ");
   expect_failure({"sensor", "import", "s1", bad, "--value", "w"}, 1, "column 'w' is missing");
@@ -194,7 +186,7 @@ TEST_P(RecipeCommands, SensorsImportFilesAgainAndAgain) {
 
 TEST(RecipeCommand, FindsTheServerInTheEnvironment) {
   const Serving server({"--memory"});
-  const std::string url = "http://127.0.0.1:" + std::to_string(server.port());
+  const std::string url = server.url();
   const TempDir temporary;
   const std::string config = (temporary.path() / "config").string();
   std::ofstream(config) << "[profile lab]\nendpoint_url = " << url << '\n';
@@ -207,9 +199,7 @@ TEST(RecipeCommand, FindsTheServerInTheEnvironment) {
     command.insert(command.end(), settings.begin(), settings.end());
     command.insert(command.end(), {stator_binary(), "toggle", "save", "door", "on", "--at",
                                    "2024-01-0" + std::to_string(day++) + "T00:00:00Z"});
-    Process process(command);
-    EXPECT_EQ(process.wait(), 0) << process.err();
-    EXPECT_EQ(process.out(), "newest\n");
+    EXPECT_THAT(run(command), Prints("newest\n"));
   }
 }
 
@@ -226,15 +216,16 @@ TEST(RecipeCommand, ReportsInvalidEndpoints) {
   }
 }
 
+// One for each recipe.
+const std::vector<std::vector<std::string>> kReads = {{"toggle", "latest", "door"},
+                                                      {"lock", "show", "n"},
+                                                      {"feed", "read", "bob"},
+                                                      {"sensor", "get", "s1"}};
+
 TEST(RecipeCommand, ReportsThatNoServerResponds) {
   const std::string endpoint =
       "http://127.0.0.1:1";  // a fixed port, because another test can use any free one
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"toggle", "latest", "door"},
-        {"lock", "show", "n"},
-        {"feed", "read", "bob"},
-        {"sensor", "get", "s1"}}) {
-    std::vector<std::string> arguments = command;
+  for (std::vector<std::string> arguments : kReads) {
     arguments.insert(arguments.end(), {"--endpoint", endpoint});
     const Ran ran = run_stator(arguments);
     EXPECT_EQ(ran.status, 1);
@@ -259,12 +250,7 @@ TEST(RecipeCommand, NamesADirectoryThatItCannotUse) {
     ++damaged;
   }
   ASSERT_GT(damaged, 0);
-  for (const std::vector<std::string>& command :
-       {std::vector<std::string>{"toggle", "latest", "door"},
-        {"lock", "show", "n"},
-        {"feed", "read", "bob"},
-        {"sensor", "get", "s1"}}) {
-    std::vector<std::string> arguments = command;
+  for (std::vector<std::string> arguments : kReads) {
     arguments.insert(arguments.end(), {"--data", data});
     expect_refusal(arguments, 1, "'" + data + "' is damaged");
   }

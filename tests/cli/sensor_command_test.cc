@@ -25,12 +25,6 @@ class SensorCommand : public CommandTest {
     return {"sensor", "move",    "s1", "--city", "Berlin", "--building",
             "B",      "--floor", "10", "--room", room};
   }
-  void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
-    const Ran ran = stator(std::move(arguments));
-    EXPECT_EQ(ran.status, status) << reason;
-    EXPECT_EQ(ran.out, "");
-    EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
-  }
 };
 STATOR_ON_DATA_AND_ENDPOINT(SensorCommand);
 
@@ -105,8 +99,8 @@ TEST_P(SensorCommand, StoresSettingsForAllWhoUseTheTable) {
 TEST_P(SensorCommand, ImportsManySensorsAndRejectsInvalidReadings) {
   add("s1");
   add("s2");
-  const std::string file = where_.path("many.csv");
-  std::ofstream(file) << "id,date,v,u\ns1,2024-01-01,1,mm\ns2,2024-01-01,2,\ns1,2024-01-02,3,cm\n";
+  const std::string file =
+      write("many.csv", "id,date,v,u\ns1,2024-01-01,1,mm\ns2,2024-01-01,2,\ns1,2024-01-02,3,cm\n");
   EXPECT_THAT(stator({"sensor", "import", file, "--value", "v", "--sensor-column", "id",
                       "--unit-column", "u", "--json"}),
               Prints("{\"duplicates\":0,\"stored\":3}\n"));
@@ -118,8 +112,7 @@ TEST_P(SensorCommand, ImportsManySensorsAndRejectsInvalidReadings) {
   expect_failure({"sensor", "import", file, "--value", "v"}, 2, "give the sensor and the file");
   expect_failure({"sensor", "import", "s1", file, "--value", "v", "--sensor-column", "id"}, 2,
                  "with --sensor-column only the file");
-  const std::string bad = where_.path("bad.csv");
-  std::ofstream(bad) << "date,v\n2024-01-01,NaN\n";
+  const std::string bad = write("bad.csv", "date,v\n2024-01-01,NaN\n");
   expect_failure({"sensor", "import", "s1", bad, "--value", "v"}, 1, "bad.csv, line 2: ");
 }
 
@@ -222,7 +215,7 @@ class KilledImport : public ::testing::Test {
   TempDir directory_;
   std::string csv_ = (directory_.path() / "readings.csv").string();
   Serving server_{{"--memory"}};
-  std::string url_ = "http://127.0.0.1:" + std::to_string(server_.port());
+  std::string url_ = server_.url();
   std::vector<std::string> import_ = {"sensor", "import", "s1", csv_, "--value", "v"};
 };
 

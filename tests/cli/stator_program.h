@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,16 +24,6 @@ inline std::vector<std::string> stator_command(std::vector<std::string> argument
   return arguments;
 }
 
-// Expects the program to exit immediately, with one line on standard error about the problem.
-inline void expect_refusal(std::vector<std::string> arguments, int status,
-                           const std::string& reason) {
-  Process process(stator_command(std::move(arguments)));
-  EXPECT_EQ(process.wait(), status);
-  EXPECT_THAT(process.out(), ::testing::IsEmpty());
-  EXPECT_THAT(process.err(), ::testing::AllOf(::testing::MatchesRegex("stator: [^\n]*\n"),
-                                              ::testing::HasSubstr(reason)));
-}
-
 inline uint16_t port_in(const std::string& url) {
   return static_cast<uint16_t>(std::atoi(url.substr(url.rfind(':') + 1).c_str()));
 }
@@ -47,6 +38,7 @@ class Serving {
   }
   Process& process() { return process_; }
   uint16_t port() const { return port_; }
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
 
  private:
   static std::vector<std::string> command(std::vector<std::string> arguments) {
@@ -66,12 +58,26 @@ struct Ran {
   std::string out;
   std::string err;
 };
-inline Ran run_stator(std::vector<std::string> arguments) {
-  Process process(stator_command(std::move(arguments)));
+inline Ran run(const std::vector<std::string>& command) {
+  Process process(command);
   Ran ran{.status = process.wait()};
   ran.out = process.out();
   ran.err = process.err();
   return ran;
+}
+inline Ran run_stator(std::vector<std::string> arguments) {
+  return run(stator_command(std::move(arguments)));
+}
+// Expects that the program failed with one line on standard error, which gives the reason.
+inline void expect_failure(const Ran& ran, int status, const std::string& reason) {
+  EXPECT_EQ(ran.status, status) << reason;
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, ::testing::AllOf(::testing::MatchesRegex("stator: [^\n]*\n"),
+                                        ::testing::HasSubstr(reason)));
+}
+inline void expect_refusal(std::vector<std::string> arguments, int status,
+                           const std::string& reason) {
+  expect_failure(run_stator(std::move(arguments)), status, reason);
 }
 // NOLINTNEXTLINE(readability-identifier-naming): matchers are named as GoogleMock's own.
 MATCHER_P(Prints, out, "prints " + ::testing::PrintToString(out)) {
@@ -88,7 +94,7 @@ class Where {
   }
 
   std::vector<std::string> flags() const {
-    if (server_) return {"--endpoint", "http://127.0.0.1:" + std::to_string(server_->port())};
+    if (server_) return {"--endpoint", server_->url()};
     return {"--data", path("data")};
   }
   std::string path(const std::string& name) const { return (directory_.path() / name).string(); }
@@ -106,6 +112,14 @@ class CommandTest : public ::testing::TestWithParam<bool> {
     // Before the command that `lock run` executes.
     arguments.insert(arguments.begin() + 2, where.begin(), where.end());
     return run_stator(std::move(arguments));
+  }
+  void expect_failure(std::vector<std::string> arguments, int status, const std::string& reason) {
+    test::expect_failure(stator(std::move(arguments)), status, reason);
+  }
+  // Writes a file and returns its path.
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(where_.path(name)) << text;
+    return where_.path(name);
   }
 
   Where where_{GetParam()};

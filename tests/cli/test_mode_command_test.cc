@@ -19,15 +19,11 @@ constexpr const char* kCounted =
     R"({"rules":[{"fault":"delay","injected":0,"matched":0,"ms":5}],"seed":3})"
     "\n";
 
-std::string url_of(const Serving& server) {
-  return "http://127.0.0.1:" + std::to_string(server.port());
-}
-
 TEST(TestModeCommand, PrintsAndReplacesTheRules) {
   const Serving server({"--memory", "--test-mode", kRules});
   const auto run = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), "test-mode");
-    arguments.insert(arguments.end(), {"--endpoint", url_of(server) + "/"});
+    arguments.insert(arguments.end(), {"--endpoint", server.url() + "/"});
     return run_stator(std::move(arguments));
   };
   EXPECT_THAT(run({}), Prints(kCounted));
@@ -48,7 +44,7 @@ TEST(TestModeCommand, NeedsAServerInTestMode) {
   std::string url;
   {
     const Serving server({"--memory"});
-    url = url_of(server);
+    url = server.url();
     expect_refusal({"test-mode", "--endpoint", url}, 1, url + " has no test mode");
   }
   expect_refusal({"test-mode", "--endpoint", url}, 1, "no answer from " + url);
@@ -66,11 +62,9 @@ TEST(TestModeCommand, SignsItsRequests) {
                                         "AWS_SECRET_ACCESS_KEY=" + secret,
                                         stator_binary(),
                                         "test-mode",
-                                        "--endpoint=" + url_of(server)};
+                                        "--endpoint=" + server.url()};
     command.insert(command.end(), arguments.begin(), arguments.end());
-    Process process(std::move(command));
-    const int status = process.wait();
-    return Ran{.status = status, .out = process.out(), .err = process.err()};
+    return test::run(command);
   };
   EXPECT_THAT(run("secret/1+", {}), Prints(kCounted));
   EXPECT_THAT(run("secret/1+", {"{}"}), Prints("{\"rules\":[],\"seed\":3}\n"));

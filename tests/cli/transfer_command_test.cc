@@ -23,10 +23,6 @@ using ::testing::Not;
 
 class TransferCommand : public CommandTest {
  protected:
-  std::string write(const std::string& name, const std::string& text) {
-    std::ofstream(where_.path(name)) << text;
-    return where_.path(name);
-  }
   std::string items(int count, const std::string& beginning) {
     std::string lines;
     for (int i = 0; i < count; ++i) {
@@ -196,12 +192,22 @@ class KilledJob : public ::testing::Test {
   KilledJob() { fs::create_directories(buckets_ / "mine"); }
 
   static HttpClient client_of(const Serving& serving) {
-    return must(HttpClient::open({.endpoint = "http://127.0.0.1:" + std::to_string(serving.port()),
-                                  .credentials = {"a", "b"}}));
+    return must(HttpClient::open({.endpoint = serving.url(), .credentials = {"a", "b"}}));
   }
   static std::string member(const std::string& json, const std::string& name) {
     const std::size_t at = json.find("\"" + name + "\":") + name.size() + 3;
     return json.substr(at, json.find_first_of(",}", at) - at);
+  }
+  // Describes a job when it has ended or, if `begun`, has processed items.
+  static std::string description(HttpClient& client, const std::string& operation,
+                                 const std::string& request, const std::string& status,
+                                 bool begun = false) {
+    std::string described;
+    do {
+      described = must(client.call(operation, request));
+    } while (member(described, status) == "\"IN_PROGRESS\"" &&
+             (!begun || member(described, "ProcessedItemCount") == "0"));
+    return described;
   }
   static int64_t count(Client& client, ScanRequest scan) {
     int64_t items = 0;
@@ -240,19 +246,13 @@ TEST_F(KilledJob, AnImportResumes) {
         "GlobalSecondaryIndexes":[{"IndexName":"Place","Projection":{"ProjectionType":"KEYS_ONLY"},
           "KeySchema":[{"AttributeName":"place","KeyType":"HASH"}]}]}})"));
     describe = R"({"ImportArn":)" + member(begun, "ImportArn") + "}";
-    std::string described;
-    do {
-      described = must(client.call("DescribeImport", describe));
-    } while (member(described, "ImportStatus") == "\"IN_PROGRESS\"" &&
-             member(described, "ProcessedItemCount") == "0");
+    const std::string described =
+        description(client, "DescribeImport", describe, "ImportStatus", true);
     serving.process().send_signal(SIGKILL);
   }
   const Serving serving(serve_);
   HttpClient client = client_of(serving);
-  std::string described;
-  do {
-    described = must(client.call("DescribeImport", describe));
-  } while (member(described, "ImportStatus") == "\"IN_PROGRESS\"");
+  const std::string described = description(client, "DescribeImport", describe, "ImportStatus");
   EXPECT_EQ(member(described, "ImportStatus"), "\"COMPLETED\"") << described;
   EXPECT_EQ(member(described, "ImportedItemCount"), std::to_string(kItems));
   EXPECT_EQ(member(described, "ProcessedSizeBytes"), std::to_string(fs::file_size(input)));
@@ -282,20 +282,15 @@ TEST_F(KilledJob, ABulkPutResumesAndPutsEachItemOnce) {
       "InputS3Configuration":{"S3Bucket":"mine","S3KeyPrefix":"items","InputFormat":"DYNAMODB_JSON"},
       "OutputS3Configuration":{"S3Bucket":"mine","S3KeyPrefix":"out","OutputType":["ERROR"]}})"));
     describe = R"({"BulkOperationArn":)" + member(begun, "BulkOperationArn") + "}";
-    std::string described;
-    do {
-      described = must(client.call("DescribeBulkOperation", describe));
-    } while (member(described, "BulkOperationStatus") == "\"IN_PROGRESS\"" &&
-             member(described, "ProcessedItemCount") == "0");
+    const std::string described =
+        description(client, "DescribeBulkOperation", describe, "BulkOperationStatus", true);
     ASSERT_LT(std::stoi(member(described, "ProcessedItemCount")), kItems);
     serving.process().send_signal(SIGKILL);
   }
   const Serving serving(serve_);
   HttpClient client = client_of(serving);
-  std::string described;
-  do {
-    described = must(client.call("DescribeBulkOperation", describe));
-  } while (member(described, "BulkOperationStatus") == "\"IN_PROGRESS\"");
+  const std::string described =
+      description(client, "DescribeBulkOperation", describe, "BulkOperationStatus");
   EXPECT_EQ(member(described, "BulkOperationStatus"), "\"COMPLETED\"") << described;
   EXPECT_EQ(member(described, "ProcessedItemCount"), std::to_string(kItems));
   EXPECT_EQ(member(described, "FailedItemCount"), "0");
@@ -311,21 +306,18 @@ TEST_F(KilledJob, ABulkPutResumesAndPutsEachItemOnce) {
 }
 
 TEST_P(TransferCommand, ReportsMissingFilesAndTables) {
-  const auto refused = [&](std::vector<std::string> words, int status, const std::string& reason) {
-    const Ran ran = stator(std::move(words));
-    EXPECT_EQ(ran.status, status) << reason;
-    EXPECT_THAT(ran.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
-  };
-  refused({"import", "Tab", write("a.json", "")}, 1, "table 'Tab' does not exist");
-  refused({"import", "Tab", where_.path("nowhere")}, 1, "nowhere': No such file or directory");
-  refused({"import", "Tab", where_.path("a.json/b")}, 1, "a.json/b': Not a directory");
-  refused({"import", "Tab", write("a.json", ""), "--key", "pk:X"}, 2, "NAME:S, NAME:N or NAME:B");
+  expect_failure({"import", "Tab", write("a.json", "")}, 1, "table 'Tab' does not exist");
+  expect_failure({"import", "Tab", where_.path("nowhere")}, 1,
+                 "nowhere': No such file or directory");
+  expect_failure({"import", "Tab", where_.path("a.json/b")}, 1, "a.json/b': Not a directory");
+  expect_failure({"import", "Tab", write("a.json", ""), "--key", "pk:X"}, 2,
+                 "NAME:S, NAME:N or NAME:B");
   fs::create_directory(where_.path("empty"));
-  refused({"import", "Tab", where_.path("empty")}, 2, "no item files in");
-  refused({"export", "Tab", where_.path("out")}, 1, "not found");
+  expect_failure({"import", "Tab", where_.path("empty")}, 2, "no item files in");
+  expect_failure({"export", "Tab", where_.path("out")}, 1, "not found");
   ASSERT_EQ(stator({"import", "Tab", write("a.json", ""), "--key", "pk:S"}).status, 0);
-  refused({"import", "Tab", where_.path("a.json"), "--checkpoint", write("other", "{}")}, 2,
-          "is not a checkpoint of this import");
+  expect_failure({"import", "Tab", where_.path("a.json"), "--checkpoint", write("other", "{}")}, 2,
+                 "is not a checkpoint of this import");
 }
 
 }  // namespace

@@ -25,11 +25,7 @@ using ::testing::Not;
 Ran run_with_store(const std::string& store, std::vector<std::string> arguments) {
   std::vector<std::string> command = stator_command(std::move(arguments));
   command.insert(command.begin(), {"env", "STATOR_STORE=" + store});
-  Process process(std::move(command));
-  Ran ran{.status = process.wait()};
-  ran.out = process.out();
-  ran.err = process.err();
-  return ran;
+  return run(command);
 }
 
 class ClusterCommand : public ::testing::Test {

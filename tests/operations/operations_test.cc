@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "cli/process.h"
+#include "cli/stator_program.h"
 #include "stator/database.h"
 #include "stator/http_client.h"
 #include "support/from_environment.h"
@@ -33,30 +33,10 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::MatchesRegex;
 
-struct Ended {
-  int status = -1;
-  std::string out;
-  std::string err;
-};
-
-Ended run(std::vector<std::string> arguments) {
-  arguments.insert(arguments.begin(), stator_binary());
-  Process process(std::move(arguments));
-  const int status = process.wait();
-  return {.status = status, .out = process.out(), .err = process.err()};
-}
-
 void expect_success(std::vector<std::string> arguments) {
-  const Ended ended = run(std::move(arguments));
+  const Ran ended = run_stator(std::move(arguments));
   EXPECT_EQ(ended.status, 0) << ended.out << ended.err;
   EXPECT_THAT(ended.err, IsEmpty());
-}
-
-// Expects one line on standard error that describes the problem.
-void expect_refusal(std::vector<std::string> arguments, int status, const std::string& reason) {
-  const Ended ended = run(std::move(arguments));
-  EXPECT_EQ(ended.status, status);
-  EXPECT_THAT(ended.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr(reason)));
 }
 
 int64_t items_in(Client& client) {
@@ -176,10 +156,10 @@ TEST_F(Operations, AServerThatComesBackAfterACrashTakesBackups) {
 
 TEST_F(Operations, ABackupOfAClosedDirectoryHoldsAllOfIt) {
   make_data("data");
-  const Ended backup = run({"backup", "--json", "--data", at("data"), at("backup")});
+  const Ran backup = run_stator({"backup", "--json", "--data", at("data"), at("backup")});
   EXPECT_EQ(backup.status, 0);
   EXPECT_THAT(backup.out, HasSubstr("{\"backup\":\"" + at("backup") + "\",\"bytes\":"));
-  const Ended restore = run({"restore", "--json", at("backup"), at("restored")});
+  const Ran restore = run_stator({"restore", "--json", at("backup"), at("restored")});
   EXPECT_EQ(restore.out, "{\"directory\":\"" + at("restored") + "\",\"items\":100,\"tables\":1}\n");
   auto restored = Database::open({.path = at("restored"), .create_if_missing = false});
   ASSERT_THAT(restored, IsOk());
@@ -218,7 +198,7 @@ TEST_F(Operations, RestoreRefusesADamagedBackup) {
   make_data("data");
   expect_success({"backup", "--data", at("data"), at("backup")});
   damage_tables("backup");
-  const Ended ended = run({"restore", at("backup"), at("restored")});
+  const Ran ended = run_stator({"restore", at("backup"), at("restored")});
   EXPECT_EQ(ended.status, 1);
   EXPECT_THAT(ended.out, HasSubstr("file: "));
   EXPECT_THAT(ended.err, HasSubstr("nothing was restored"));
@@ -227,17 +207,17 @@ TEST_F(Operations, RestoreRefusesADamagedBackup) {
 
 TEST_F(Operations, VerifyReportsForPeopleAndScripts) {
   make_data("data");
-  const Ended sound = run({"verify", at("data")});
+  const Ran sound = run_stator({"verify", at("data")});
   EXPECT_EQ(sound.status, 0);
   EXPECT_EQ(sound.out, "checked 1 tables, 100 items, 0 index entries, 0 changes, 0 tokens\n");
-  EXPECT_THAT(run({"verify", "--json", at("data")}).out, HasSubstr("\"sound\":true"));
+  EXPECT_THAT(run_stator({"verify", "--json", at("data")}).out, HasSubstr("\"sound\":true"));
   expect_success({"backup", "--data", at("data"), at("backup")});
   damage_tables("backup");
-  const Ended damaged = run({"verify", at("backup")});
+  const Ran damaged = run_stator({"verify", at("backup")});
   EXPECT_EQ(damaged.status, 1);
   EXPECT_THAT(damaged.out, HasSubstr(".sst: Corruption"));
   EXPECT_THAT(damaged.err, AllOf(MatchesRegex("stator: [^\n]*\n"), HasSubstr("is damaged")));
-  const Ended json = run({"verify", "--json", at("backup")});
+  const Ran json = run_stator({"verify", "--json", at("backup")});
   EXPECT_EQ(json.status, 1);
   EXPECT_THAT(json.out, AllOf(HasSubstr("\"sound\":false"), HasSubstr("\"kind\":\"file\"")));
   expect_refusal({"verify", at("none")}, 1, "' does not exist");
@@ -249,7 +229,7 @@ TEST_F(Operations, VerifyNamesTablesThatACrashLeftUncounted) {
   auto client = HttpClient::open({.endpoint = server.url()}).value();
   ASSERT_THAT(Ledger::create(client), IsOk());
   server.kill_now();
-  const Ended ended = run({"verify", at("data")});
+  const Ran ended = run_stator({"verify", at("data")});
   EXPECT_EQ(ended.status, 0) << ended.out << ended.err;
   EXPECT_THAT(ended.out, HasSubstr("was not closed cleanly"));
 }
@@ -280,7 +260,7 @@ TEST_F(Operations, RecoverContinuesWithTheWritesBeforeADamagedPartOfTheLog) {
     file << "damage";
   }
   expect_refusal({"serve", "--data", at("data")}, 1, "stator recover");
-  EXPECT_EQ(run({"verify", at("data")}).status, 1);
+  EXPECT_EQ(run_stator({"verify", at("data")}).status, 1);
   expect_success({"recover", at("data")});
   EXPECT_TRUE(std::filesystem::exists(at("data/damaged-log-1")));
   expect_success({"verify", at("data")});
