@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Settings that a table stores for all its toggles, and the retention of earlier states.
-#include "stator/recipes/toggle.h"
-
 #include <string>
-#include <tuple>
+#include <vector>
 
-#include "recipes/recipe_test.h"
+#include "recipes/toggle_suite.h"
 
 namespace stator {
 namespace {
@@ -15,16 +13,8 @@ using namespace test;
 using testing::AllOf;
 using testing::HasSubstr;
 
-class ToggleSettingsTest : public testing::TestWithParam<std::tuple<std::string, ToggleMode>> {
+class ToggleSettingsTest : public ToggleSuite {
  protected:
-  void SetUp() override {
-    if (gated()) STATOR_NEEDS(Ability::kTransactions);
-    bench.create(Toggle<bool>::table_definition(options()));
-  }
-
-  ToggleMode mode() const { return std::get<ToggleMode>(GetParam()); }
-  bool gated() const { return mode() == ToggleMode::kGated; }
-  ToggleOptions options() { return {.table = "Toggles", .mode = mode(), .time = &bench.time}; }
   ToggleOptions kept(std::chrono::seconds retention) {
     ToggleOptions with = options();
     with.retention = retention;
@@ -35,7 +25,6 @@ class ToggleSettingsTest : public testing::TestWithParam<std::tuple<std::string,
     other.mode = gated() ? ToggleMode::kOrderedLog : ToggleMode::kGated;
     return other;
   }
-  Time now() { return bench.time.now(); }
   // Returns the log entries without an expiry.
   std::vector<std::string> lasting(const std::string& id) {
     const auto found =
@@ -50,19 +39,9 @@ class ToggleSettingsTest : public testing::TestWithParam<std::tuple<std::string,
     }
     return events;
   }
-
-  Bench bench{std::get<std::string>(GetParam())};
 };
 
-INSTANTIATE_TEST_SUITE_P(Homes, ToggleSettingsTest,
-                         testing::Combine(testing::ValuesIn(recipe_home_kinds()),
-                                          testing::Values(ToggleMode::kOrderedLog,
-                                                          ToggleMode::kGated)),
-                         [](const auto& test) {
-                           return std::get<0>(test.param) +
-                                  (std::get<1>(test.param) == ToggleMode::kGated ? "Gated"
-                                                                                 : "OrderedLog");
-                         });
+STATOR_TOGGLE_HOMES(ToggleSettingsTest, ToggleMode::kOrderedLog, ToggleMode::kGated);
 
 TEST_P(ToggleSettingsTest, AnotherModeIsAnErrorThatNamesBoth) {
   STATOR_NEEDS(Ability::kTransactions);

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "stator/recipes/toggle.h"
-
 #include <algorithm>
 #include <random>
 #include <thread>
-#include <tuple>
 
-#include "recipes/recipe_test.h"
+#include "recipes/toggle_suite.h"
 
 namespace stator {
 namespace {
@@ -20,34 +17,19 @@ struct Event {
   bool state;
 };
 
-class ToggleTest : public testing::TestWithParam<std::tuple<std::string, ToggleMode>> {
+class ToggleTest : public ToggleSuite {
  protected:
   void SetUp() override {
-    if (gated()) STATOR_NEEDS(Ability::kTransactions);
-    bench.create(Toggle<bool>::table_definition(options()));
+    ToggleSuite::SetUp();
+    if (IsSkipped()) return;
     // Stored before the test, so that faults affect only the test's own requests.
     ASSERT_OK(Toggle<bool>(*bench.home.client, options()).save({"first"}, true, bench.time.now()));
   }
 
-  ToggleOptions options() {
-    return {.table = "Toggles", .mode = std::get<ToggleMode>(GetParam()), .time = &bench.time};
-  }
-  bool gated() const { return std::get<ToggleMode>(GetParam()) == ToggleMode::kGated; }
   const char* write() const { return gated() ? "TransactWriteItems" : "PutItem"; }
-  Time now() { return bench.time.now(); }
-
-  Bench bench{std::get<std::string>(GetParam())};
 };
 
-INSTANTIATE_TEST_SUITE_P(Homes, ToggleTest,
-                         testing::Combine(testing::ValuesIn(recipe_home_kinds()),
-                                          testing::Values(ToggleMode::kOrderedLog,
-                                                          ToggleMode::kGated)),
-                         [](const auto& test) {
-                           return std::get<0>(test.param) +
-                                  (std::get<1>(test.param) == ToggleMode::kGated ? "Gated"
-                                                                                 : "OrderedLog");
-                         });
+STATOR_TOGGLE_HOMES(ToggleTest, ToggleMode::kOrderedLog, ToggleMode::kGated);
 
 // ---- The article's suite
 
@@ -491,22 +473,8 @@ TEST_P(ToggleTest, CostsTheDocumentedUnits) {
   EXPECT_EQ(bench.cost_of([&] { ASSERT_OK(exact.latest({"e"})); }).requests, 1);
 }
 
-class GatedToggleTest : public testing::TestWithParam<std::string> {
- protected:
-  void SetUp() override {
-    STATOR_NEEDS(Ability::kTransactions);
-    bench.create(Toggle<bool>::table_definition(options()));
-    // Stored before the test, so that faults affect only the test's own requests.
-    ASSERT_OK(Toggle<bool>(*bench.home.client, options()).save({"first"}, true, bench.time.now()));
-  }
-  ToggleOptions options() {
-    return {.table = "Toggles", .mode = ToggleMode::kGated, .time = &bench.time};
-  }
-  Bench bench{GetParam()};
-};
-
-INSTANTIATE_TEST_SUITE_P(Homes, GatedToggleTest, testing::ValuesIn(recipe_home_kinds()),
-                         [](const auto& test) { return test.param; });
+class GatedToggleTest : public ToggleTest {};
+STATOR_TOGGLE_HOMES(GatedToggleTest, ToggleMode::kGated);
 
 TEST_P(GatedToggleTest, RetriesConflictsAndDoesNotMistakeThem) {
   Toggle<bool> toggle(bench.client, options());
