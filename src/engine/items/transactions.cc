@@ -244,12 +244,8 @@ void run_all(std::unique_ptr<TransactWrite> write) {
   auto done = [write = std::move(write)](CommitResult result) mutable {
     finish_all(std::move(write), std::move(result));
   };
-  TransactStore& store = *under_way.engine.store;
-  if (!under_way.token_key && std::ranges::all_of(under_way.actions, is_foreseen)) {
-    store.transact_foreseen(under_way.keys, decide, std::move(done), under_way.schemas);
-  } else {
-    store.transact(under_way.keys, decide, std::move(done), under_way.schemas);
-  }
+  commit_actions(*under_way.engine.store, under_way.actions, under_way.keys, decide,
+                 std::move(done), under_way.schemas);
 }
 
 Result<void> rebind_actions(TransactWrite& write) {

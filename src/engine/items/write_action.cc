@@ -35,6 +35,15 @@ bool has_expired(const WriteAction& action, ItemView item) {
   return seconds && is_expired(*seconds, *action.expired_at_ms);
 }
 
+// Reports whether the action puts the item regardless of the previous one, which is only counted,
+// and writes nothing else.
+bool is_foreseen(const WriteAction& action) {
+  const Table& table = *action.table;
+  return action.action == TransactAction::kPut && !action.inserts && !action.condition &&
+         !action.returns_old && table.indexes().empty() && table.vector_indexes().empty() &&
+         table.expiry() == nullptr && table.log_space() == 0;
+}
+
 // A write in progress; destroyed after its callback has run.
 struct SingleWrite {
   ItemEngine& engine;
@@ -77,13 +86,8 @@ void run_item(std::unique_ptr<SingleWrite> write) {
   auto done = [write = std::move(write)](CommitResult result) mutable {
     finish_item(std::move(write), std::move(result));
   };
-  TransactStore& store = *under_way.engine.store;
-  const SchemaVersions schema = under_way.action.table->schema();
-  if (is_foreseen(under_way.action)) {
-    store.transact_foreseen(keys, decide, std::move(done), schema);
-  } else {
-    store.transact(keys, decide, std::move(done), schema);
-  }
+  commit_actions(*under_way.engine.store, {&under_way.action, 1}, keys, decide, std::move(done),
+                 under_way.action.table->schema());
 }
 
 void rebind_item(std::unique_ptr<SingleWrite> write) {
@@ -253,11 +257,12 @@ void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t 
   }
 }
 
-bool is_foreseen(const WriteAction& action) {
-  const Table& table = *action.table;
-  return action.action == TransactAction::kPut && !action.inserts && !action.condition &&
-         !action.returns_old && table.indexes().empty() && table.vector_indexes().empty() &&
-         table.expiry() == nullptr && table.log_space() == 0;
+void commit_actions(TransactStore& store, std::span<const WriteAction> actions,
+                    std::span<const std::string> keys, Decide decide, CommitDone done,
+                    SchemaVersions schemas) {
+  const bool foreseen = keys.size() == actions.size() && std::ranges::all_of(actions, is_foreseen);
+  const auto transact = foreseen ? &TransactStore::transact_foreseen : &TransactStore::transact;
+  (store.*transact)(keys, std::move(decide), std::move(done), schemas);
 }
 
 void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence) {

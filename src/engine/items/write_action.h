@@ -90,9 +90,11 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
 void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
                   Batch& batch);
 
-// Reports whether the action puts the item regardless of the previous one, and writes nothing else.
-// It can use TransactStore::transact_foreseen(): the previous item is only counted.
-bool is_foreseen(const WriteAction& action);
+// Commits the batch that `decide` returns for the rows of `keys`: those of the actions' items, then
+// any others.
+void commit_actions(TransactStore& store, std::span<const WriteAction> actions,
+                    std::span<const std::string> keys, Decide decide, CommitDone done,
+                    SchemaVersions schemas);
 
 // After the commit: adds the effect to the table's counters, and its capacity to `meter`.
 void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence);
