@@ -83,14 +83,14 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   if (has_expiring_items(*snapshot)) start_sweeping(parts);
   STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*snapshot));
   parts.ticker.start(options.maintenance_interval, [&parts] {
-    parts.leases.beat();  // not on the housekeeping thread: a trim can outlast a lease
+    parts.leases.send_heartbeats();  // not on the housekeeping thread: a trim can outlast a lease
     parts.housekeeping.post([&parts] { maintain(parts); });
   });
   return engine;
 }
 
 void Engine::run_maintenance() {
-  impl_->leases.beat();
+  impl_->leases.send_heartbeats();
   maintain(*impl_);
   impl_->jobs.retry_now();
 }

@@ -13,7 +13,7 @@ namespace stator {
 std::string encode_lease(const LeaseRow& row) {
   std::string value = row.holder;
   append_big_endian(value, row.fence);
-  append_big_endian(value, row.beat);
+  append_big_endian(value, row.heartbeats);
   return value;
 }
 
@@ -24,7 +24,7 @@ Result<LeaseRow> decode_lease(std::string_view value) {
   }
   return LeaseRow{.holder = std::string(value.substr(0, kLeaseHolderBytes)),
                   .fence = read_big_endian(value.substr(kLeaseHolderBytes, kNumberBytes)),
-                  .beat = read_big_endian(value.substr(kLeaseHolderBytes + kNumberBytes))};
+                  .heartbeats = read_big_endian(value.substr(kLeaseHolderBytes + kNumberBytes))};
 }
 
 std::string lease_key(std::string_view row_key) {
@@ -133,8 +133,8 @@ Result<void> JobLease::change_row(FunctionRef<void(LeaseRow& row)> change) {
   });
 }
 
-Result<void> JobLease::beat() {
-  return change_row([](LeaseRow& row) { ++row.beat; });
+Result<void> JobLease::send_heartbeat() {
+  return change_row([](LeaseRow& row) { ++row.heartbeats; });
 }
 
 Result<void> JobLease::release() {

@@ -8,7 +8,7 @@
 // never compared. docs/formats/catalog.md. A store of one process has no such rows; its engine
 // holds every lease.
 //
-// Thread safety: beat() can be called from any thread, the other methods by the job's thread.
+// Thread safety: any thread can call send_heartbeat(), the job's thread the other methods.
 // Blocking: methods that return a Result or a CommitResult wait for the store.
 // Errors: the store's; kCorruption for a damaged row; kHeld after the lease is lost.
 #pragma once
@@ -41,8 +41,8 @@ inline constexpr std::size_t kLeaseHolderBytes = 16;
 struct LeaseRow {
   // Random, different for each acquisition. Zeros: the lease is free.
   std::string holder = std::string(kLeaseHolderBytes, '\0');
-  uint64_t fence = 0;  // fencing token: the number of acquisitions
-  uint64_t beat = 0;   // the number of heartbeats
+  uint64_t fence = 0;       // fencing token: the number of acquisitions
+  uint64_t heartbeats = 0;  // the number that were sent
 
   bool is_held() const { return holder.find_first_not_of('\0') != std::string::npos; }
 };
@@ -90,7 +90,7 @@ class JobLease {
   void end_in(Batch& batch) const;
 
   // Sends a heartbeat, so that other engines do not acquire the lease.
-  Result<void> beat();
+  Result<void> send_heartbeat();
   // Frees the lease, so that another engine can acquire it at once.
   Result<void> release();
 

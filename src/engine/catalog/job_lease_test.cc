@@ -129,7 +129,7 @@ TEST_F(Leases, AreKeptByHeartbeats) {
   const auto ours = ours_.take(record_);
   EXPECT_FALSE(is_free_for_them(0));
   for (int i = 1; i <= 3; ++i) {
-    ours_.leases.beat();
+    ours_.leases.send_heartbeats();
     EXPECT_FALSE(is_free_for_them(i * kJobLeaseMs));
   }
   EXPECT_TRUE(is_free_for_them(4 * kJobLeaseMs));
@@ -150,7 +150,7 @@ TEST_F(Leases, AreKeptIfNobodyLookedForALongTime) {
   look(0);
   look(2 * kJobLeaseMs);
   EXPECT_FALSE(theirs_.leases.is_free(lease_key(record_)));
-  ours_.leases.beat();
+  ours_.leases.send_heartbeats();
   EXPECT_FALSE(is_free_for_them(3 * kJobLeaseMs));
   EXPECT_TRUE(is_free_for_them(3 * kJobLeaseMs + kLeaseLookMs));
 }
@@ -166,7 +166,7 @@ TEST_F(Leases, ThatAreLostCommitNothing) {
   batch.put(std::string(kPartitionBytes, 'x'), "worked");
   EXPECT_THAT(ours->write(std::move(batch)), is_refused);
   EXPECT_THAT(Records(*ours).put(record_, {}), is_refused);
-  EXPECT_THAT(ours->beat(), is_refused);
+  EXPECT_THAT(ours->send_heartbeat(), is_refused);
   EXPECT_FALSE(has_worked());
   EXPECT_EQ(must(Records(ours_.store).get(record_)).size(), 1U);
   EXPECT_THAT(work(*theirs), IsOk());
@@ -177,7 +177,7 @@ TEST_F(Leases, AreNotTakenFromAnOwnerThatCameBack) {
   const auto ours = ours_.take(record_);
   is_free_for_them(0);
   ASSERT_TRUE(is_free_for_them(kJobLeaseMs));
-  EXPECT_THAT(ours->beat(), IsOk());
+  EXPECT_THAT(ours->send_heartbeat(), IsOk());
   EXPECT_TRUE(theirs_.take(record_)->is_lost());
   EXPECT_THAT(work(*ours), IsOk());
 }
@@ -243,9 +243,9 @@ TEST_F(Leases, OfAJobThatIsStartedTwiceAreKept) {
   EXPECT_TRUE(loser->is_lost());
   ours_.leases.end(*loser);
   EXPECT_FALSE(ours_.leases.is_free(lease_key(record_)));
-  const uint64_t before = row()->beat;
-  ours_.leases.beat();
-  EXPECT_EQ(row()->beat, before + 1);
+  const uint64_t before = row()->heartbeats;
+  ours_.leases.send_heartbeats();
+  EXPECT_EQ(row()->heartbeats, before + 1);
 }
 
 TEST_F(Leases, ThatAreDamagedAreReported) {
@@ -276,7 +276,7 @@ TEST(LeasesOfOneProcess, NeedNoRows) {
   EXPECT_TRUE(lease->is_held());
   EXPECT_EQ(lease->fence(), 0U);
   EXPECT_THAT(Records(*lease).put(record, Item{{"Status", "IN_PROGRESS"}}), IsOk());
-  leases.beat();
+  leases.send_heartbeats();
   leases.release();
   std::size_t rows = 0;
   ASSERT_THAT(
@@ -320,13 +320,13 @@ TEST(LeasesOfAnEngine, AreKeptWhileATrimTakesLong) {
     clock.advance(std::chrono::hours(5));  // an epoch of the log
     return gate.waiting() == 1;
   }));
-  const auto beats = [&] {
+  const auto heartbeats = [&] {
     uint64_t count = 0;
     must(read_value(engine->store(), lease_key(record),
-                    [&](std::string_view value) { count = must(decode_lease(value)).beat; }));
+                    [&](std::string_view value) { count = must(decode_lease(value)).heartbeats; }));
     return count;
   };
-  EXPECT_TRUE(comes_true([&, before = beats()] { return beats() > before + 2; }));
+  EXPECT_TRUE(comes_true([&, before = heartbeats()] { return heartbeats() > before + 2; }));
   EXPECT_EQ(gate.waiting(), 1U);
   gate.open();
 }

@@ -64,8 +64,8 @@ std::vector<std::shared_ptr<JobLease>> JobLeases::held() const {
   return held;
 }
 
-void JobLeases::beat() {
-  for (const auto& lease : held()) static_cast<void>(lease->beat());
+void JobLeases::send_heartbeats() {
+  for (const auto& lease : held()) static_cast<void>(lease->send_heartbeat());
 }
 
 void JobLeases::release() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // JobLeases: the leases that an engine holds, and its observations of those of other engines.
 //
-// Thread safety: any thread. look(), beat() and release() wait for the store; do not call them from
-// callbacks of the store.
+// Thread safety: any thread. look(), send_heartbeats() and release() wait for the store; do not
+// call them from callbacks of the store.
 // Lifetime: the store must outlive it, and it must outlive the jobs.
 #pragma once
 
@@ -38,7 +38,7 @@ class JobLeases {
   void end(const JobLease& lease);
 
   // Sends heartbeats for the leases that this engine holds. Failures are retried by the next call.
-  void beat();
+  void send_heartbeats();
   // Frees all leases, so that other engines can resume the jobs. Call it after all jobs stopped.
   void release();
 
