@@ -37,13 +37,17 @@ CreateTableRequest table_with_everything() {
   return request;
 }
 
+TableDefinition definition_with_everything() {
+  return {.settings = table_with_everything(),
+          .id = "an-id",
+          .created_ms = 123,
+          .space = 20,
+          .local_spaces = {21},
+          .global_spaces = {22}};
+}
+
 TEST(CatalogCodec, ReadsBackWhatItWrote) {
-  const TableDefinition definition{.settings = table_with_everything(),
-                                   .id = "an-id",
-                                   .created_ms = 123,
-                                   .space = 20,
-                                   .local_spaces = {21},
-                                   .global_spaces = {22}};
+  const TableDefinition definition = definition_with_everything();
   const auto decoded = decode_table(encode_table(definition));
   ASSERT_THAT(decoded, IsOk());
   EXPECT_EQ(encode_table(*decoded), encode_table(definition));
@@ -55,12 +59,7 @@ TEST(CatalogCodec, ReadsBackWhatItWrote) {
 }
 
 TEST(CatalogCodec, RefusesDamagedBytes) {
-  const TableDefinition definition{.settings = table_with_everything(),
-                                   .id = "an-id",
-                                   .created_ms = 123,
-                                   .space = 20,
-                                   .local_spaces = {21},
-                                   .global_spaces = {22}};
+  const TableDefinition definition = definition_with_everything();
   const std::string bytes = encode_table(definition);
   for (std::size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_FALSE(decode_table(bytes.substr(0, length))) << length;
