@@ -22,6 +22,7 @@
 
 #include "bench/vector_table.h"
 #include "stator/database.h"
+#include "support/vectors.h"
 #include "vectors/compact_vectors.h"
 #include "vectors/distance.h"
 #include "vectors/hnsw_graph.h"
@@ -238,7 +239,7 @@ std::vector<Slot> search(Client& client, const Vector& query, std::size_t grade,
 }
 
 Result<void> put(Client& client, const Data& data, std::size_t slot) {
-  Item item{{"pk", slot}, {"vector", list_of({data.at(slot), data.dimensions})}};
+  Item item{{"pk", slot}, {"vector", test::list_of({data.at(slot), data.at(slot + 1)})}};
   for (const std::size_t grade : kGrades) {
     if (grade > 1) item.emplace(fmt::format("grade{}", grade), slot % grade == 0 ? 1 : 0);
   }

@@ -2,8 +2,6 @@
 // The table of the benchmarks of vector searches.
 #pragma once
 
-#include <span>
-
 #include "stator/client.h"
 
 namespace stator::bench {
@@ -19,12 +17,6 @@ inline CreateTableRequest vector_table(int64_t dimensions, VectorDistanceFunctio
                                .projection = {.type = ProjectionType::kKeysOnly},
                                .dimensions = dimensions,
                                .distance_function = function}}}};
-}
-
-inline List list_of(std::span<const float> vector) {
-  List list;
-  for (const float component : vector) list.emplace_back(Number::from_double(component).value());
-  return list;
 }
 
 }  // namespace stator::bench

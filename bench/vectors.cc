@@ -13,6 +13,7 @@
 #include "bench/vector_table.h"
 #include "stator/database.h"
 #include "support/temp_dir.h"
+#include "support/vectors.h"
 #include "vectors/distance.h"
 
 namespace stator::bench {
@@ -36,9 +37,10 @@ Result<void> fill(Client& client, std::span<const float> vectors) {
   STATOR_RETURN_IF_ERROR(
       client.create_table(vector_table(kDimensions, VectorDistanceFunction::kDotProduct)));
   for (std::size_t i = 0; i < kVectors; ++i) {
-    List list = list_of(vectors.subspan(i * kDimensions, kDimensions));
-    STATOR_RETURN_IF_ERROR(
-        client.put_item({.table = "Vectors", .item = {{"pk", i}, {"vector", std::move(list)}}}));
+    const auto vector = vectors.subspan(i * kDimensions, kDimensions);
+    STATOR_RETURN_IF_ERROR(client.put_item(
+        {.table = "Vectors",
+         .item = {{"pk", i}, {"vector", test::list_of({vector.begin(), vector.end()})}}}));
   }
   return {};
 }
