@@ -14,6 +14,7 @@
 #include "support/fake_time.h"
 #include "support/faulty_client.h"
 #include "support/must.h"
+#include "support/read_file.h"
 #include "support/temp_dir.h"
 
 namespace stator::cli {
@@ -68,10 +69,7 @@ class ToggleConsume : public testing::TestWithParam<ToggleMode> {
   bool gated() const { return GetParam() == ToggleMode::kGated; }
   const char* write() const { return gated() ? "TransactWriteItems" : "PutItem"; }
   std::string rejects() const { return (directory_.path() / "rejects").string(); }
-  std::string rejected() const {
-    std::ifstream file(rejects());
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string rejected() const { return read_file(rejects()); }
   std::string newest() {
     const auto latest = AnyToggle(database_, options_).latest({"door"});
     return latest ? latest->event.text : code_name(latest.error().code);

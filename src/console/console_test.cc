@@ -6,12 +6,12 @@
 #include <libdeflate.h>
 
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "console/embedded_files.h"
 #include "support/paths.h"
+#include "support/read_file.h"
 #include "support/temp_dir.h"
 
 namespace stator::console {
@@ -28,8 +28,7 @@ http::Response get(std::string_view target, std::vector<http::Header> headers = 
 }
 
 std::string source_of(std::string_view name) {
-  std::ifstream in(test::source_path("console/" + std::string(name)), std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return test::read_file(test::source_path("console/" + std::string(name)));
 }
 
 std::string tag_in(const http::Response& response) {

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <regex>
 #include <set>
 #include <string>
@@ -16,6 +14,7 @@
 #include "support/must.h"
 #include "support/paths.h"
 #include "support/raw_connection.h"
+#include "support/read_file.h"
 
 namespace stator::server {
 namespace {
@@ -25,11 +24,6 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
 using Names = std::set<std::string>;
-
-std::string content_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 Names matches_of(const std::string& text, const std::regex& pattern) {
   Names names;
@@ -69,14 +63,14 @@ TEST(Monitoring, NamesOnlyMetricsThatExist) {
   ASSERT_THAT(exported, Contains("stator_ready"));
   const std::filesystem::path docs = test::source_path("docs");
   for (const std::string file : {"grafana-dashboard.json", "prometheus-alerts.yml"}) {
-    const Names named = metrics_in(content_of(docs / "monitoring" / file));
+    const Names named = metrics_in(test::read_file(docs / "monitoring" / file));
     EXPECT_THAT(named, Not(IsEmpty())) << file;
     for (const std::string& name : named) EXPECT_THAT(exported, Contains(name)) << file;
   }
 }
 
 TEST(Monitoring, DocumentsEveryMetricAndNoOther) {
-  EXPECT_EQ(metrics_in(content_of(test::source_path("docs/metrics.md"))), exported_metrics());
+  EXPECT_EQ(metrics_in(test::read_file(test::source_path("docs/metrics.md"))), exported_metrics());
 }
 
 // Only histograms lose their suffixes.

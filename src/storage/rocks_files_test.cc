@@ -9,6 +9,7 @@
 
 #include "storage/stores.h"
 #include "support/matchers.h"
+#include "support/read_file.h"
 #include "support/temp_dir.h"
 
 namespace stator {
@@ -16,11 +17,7 @@ namespace {
 
 using test::FailsWith;
 using test::IsOk;
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using test::read_file;
 
 void write_file(const std::filesystem::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;

@@ -12,6 +12,7 @@
 #include "storage/stores.h"
 #include "support/from_environment.h"
 #include "support/matchers.h"
+#include "support/read_file.h"
 #include "support/temp_dir.h"
 
 namespace stator {
@@ -56,11 +57,6 @@ class RocksLog : public testing::Test {
     return {};
   }
 
-  static std::string read(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
   // Returns the number of writes if they are a prefix of all writes, otherwise -1.
   static int prefix_of(TransactStore& store) {
     int count = 0;
@@ -95,7 +91,7 @@ TEST_F(RocksLog, WithAFlippedBitIsRefusedOrKeepsEveryWrite) {
   for (uint64_t flip = 0; flip < flips; ++flip) {
     const auto path = copy_killed();
     const auto log = log_of(path);
-    std::string bytes = read(log);
+    std::string bytes = test::read_file(log);
     // Flips some of the bits in the last write, which no other write follows.
     const std::size_t range = flip % 5 == 0 ? 400 : bytes.size();
     const std::size_t at = bytes.size() - 1 - random() % range;
@@ -108,10 +104,10 @@ TEST_F(RocksLog, WithAFlippedBitIsRefusedOrKeepsEveryWrite) {
     } else {
       ++refused;
       EXPECT_THAT(count, FailsWith(Code::kCorruption, "stator recover"));
-      EXPECT_EQ(read(log), bytes) << "the damaged log was changed";
+      EXPECT_EQ(test::read_file(log), bytes) << "the damaged log was changed";
       const auto recovered = recover_rocks_store(path);
       ASSERT_THAT(recovered, IsOk());
-      EXPECT_EQ(read(recovered->set_aside / log.filename()), bytes);
+      EXPECT_EQ(test::read_file(recovered->set_aside / log.filename()), bytes);
       const auto left = open_and_count({.path = path});
       ASSERT_THAT(left, IsOk());
       EXPECT_GE(*left, 0) << "not a prefix";
@@ -149,7 +145,7 @@ TEST_F(RocksLog, ThatIsMissingIsRefused) {
 TEST_F(RocksLog, WithAnIncompleteLastWriteIsOpened) {
   write(Durability::kOs);
   const auto path = copy_killed();
-  const std::string bytes = read(log_of(path));
+  const std::string bytes = test::read_file(log_of(path));
   std::ofstream(log_of(path), std::ios::binary | std::ios::app) << bytes.substr(0, 90);
   EXPECT_EQ(open_and_count({.path = path}).value_or(-2), kWrites);
 }
@@ -166,7 +162,7 @@ TEST_F(RocksLog, WithAGarbledUnacknowledgedEndIsOpenedAfterALossOfPower) {
 TEST_F(RocksLog, ThatLostPowerWithDurabilityOsIsCutAndReported) {
   write(Durability::kOs);
   const auto path = copy_killed();
-  std::string bytes = read(log_of(path));
+  std::string bytes = test::read_file(log_of(path));
   bytes[bytes.size() / 2] = static_cast<char>(~bytes[bytes.size() / 2]);
   std::ofstream(log_of(path), std::ios::binary) << bytes;
   std::vector<std::string> reports;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <set>
 #include <string>
@@ -22,6 +21,7 @@
 #include "support/nats_server.h"
 #include "support/paths.h"
 #include "support/poll_until.h"
+#include "support/read_file.h"
 #include "support/server_process.h"
 
 namespace stator::test {
@@ -80,11 +80,6 @@ void expect_converged(Client& client) {
   }
 }
 
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 // Only the time of the crash is not reproducible.
 void kill_soon(Process& process, std::mt19937_64& random) {
   std::this_thread::sleep_for(std::chrono::microseconds(random() % 20'000));
@@ -113,7 +108,7 @@ TEST_F(Consume, SavesEveryEventAndRejectsInvalidOnes) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("\"rejected\":15"));
   EXPECT_THAT(ran.out, HasSubstr("\"stored\":1500"));
-  const std::string rejects = text_of(at("rejects"));
+  const std::string rejects = read_file(at("rejects"));
   EXPECT_EQ(std::ranges::count(rejects, '\n'), 15);
   EXPECT_THAT(rejects, HasSubstr("\"reason\":\"InvalidArgument: time: not RFC 3339"));
   EXPECT_THAT(rejects, HasSubstr("soon"));
@@ -149,8 +144,8 @@ TEST_F(Consume, TruncatesOverlongLinesAndContinues) {
   const Ran ran = run_stator(
       {"toggle", "consume", at("events"), "--data", at("data"), "--rejects", at("rejects")});
   EXPECT_THAT(ran, Prints("0 newest, 0 late, 1 stored, 0 duplicates, 1 rejected\n"));
-  EXPECT_THAT(text_of(at("rejects")), HasSubstr("longer than 512 KB"));
-  EXPECT_LT(text_of(at("rejects")).size(), 600'000U);
+  EXPECT_THAT(read_file(at("rejects")), HasSubstr("longer than 512 KB"));
+  EXPECT_LT(read_file(at("rejects")).size(), 600'000U);
 }
 
 TEST_F(Consume, LosesNoLineWhereverItIsKilled) {
@@ -161,17 +156,17 @@ TEST_F(Consume, LosesNoLineWhereverItIsKilled) {
       at("position"), "--rejects", at("rejects"), "--parallel", "4"};
   const auto size = std::filesystem::file_size(at("events"));
   int kills = 0;
-  for (std::string before = text_of(at("position")); before != std::to_string(size) + "\n";
-       before = text_of(at("position"))) {
+  for (std::string before = read_file(at("position")); before != std::to_string(size) + "\n";
+       before = read_file(at("position"))) {
     Process consumer(stator_command(arguments));
-    poll_until([&] { return text_of(at("position")) != before; });
+    poll_until([&] { return read_file(at("position")) != before; });
     kill_soon(consumer, random);
     ++kills;
   }
   EXPECT_GE(kills, 2);
   const Ran last = run_stator(arguments);
   EXPECT_EQ(last.status, 0) << last.err;
-  EXPECT_GE(std::ranges::count(text_of(at("rejects")), '\n'), 15);
+  EXPECT_GE(std::ranges::count(read_file(at("rejects")), '\n'), 15);
   auto database = Database::open({.path = at("data")});
   ASSERT_TRUE(database);
   expect_converged(*database);

@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "stator/database.h"
 #include "support/must.h"
+#include "support/read_file.h"
 
 namespace stator::test {
 namespace {
@@ -147,9 +148,7 @@ TEST_F(CopyCommand, AKilledCopyResumesFromItsCheckpoint) {
       "copy", path("source"), path("target"), "--checkpoint", checkpoint, "--segments",
       "1",    "--json"};
   const auto has_position = [&] {
-    std::ifstream file(checkpoint);
-    const std::string text(std::istreambuf_iterator<char>(file), {});
-    return text.find(R"("after":"{)") != std::string::npos;
+    return read_file(checkpoint).find(R"("after":"{)") != std::string::npos;
   };
   {
     std::vector<std::string> slowly = command;

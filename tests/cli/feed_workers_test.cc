@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <random>
 #include <regex>
@@ -23,6 +21,7 @@
 #include "support/nats_server.h"
 #include "support/paths.h"
 #include "support/poll_until.h"
+#include "support/read_file.h"
 #include "support/server_process.h"
 
 namespace stator::test {
@@ -38,8 +37,7 @@ struct Graph {
 };
 
 Graph read_graph() {
-  std::ifstream file(source_path("examples/data/miserables.json"));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_file(source_path("examples/data/miserables.json"));
   Graph graph;
   const std::regex node("\"name\":\"([^\"]+)\"");
   for (std::sregex_iterator at(text.begin(), text.end(), node), end; at != end; ++at) {

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "cli/stator_program.h"
+#include "support/read_file.h"
 #include "support/temp_dir.h"
 
 namespace stator::test {
@@ -33,10 +32,7 @@ class Manual : public ::testing::Test {
     }
     return names;
   }
-  std::string source(const std::string& page) const {
-    std::ifstream file(directory_.path() / page);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
+  std::string source(const std::string& page) const { return read_file(directory_.path() / page); }
   // Renders a page. Warnings of troff are on standard error.
   Ran rendered(const std::string& page) const {
     Process man({"env", "LC_ALL=C", "MANWIDTH=300", "man", "--warnings", "--no-hyphenation",

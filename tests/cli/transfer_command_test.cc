@@ -10,6 +10,7 @@
 #include "client/scripted_service.h"
 #include "stator/http_client.h"
 #include "support/must.h"
+#include "support/read_file.h"
 
 namespace stator::test {
 namespace {
@@ -164,8 +165,8 @@ TEST_P(TransferCommand, AnExportWithManyFilesResumes) {
             0);
   const fs::path root = where_.path("out/AWSDynamoDB");
   ASSERT_EQ(stator({"export", "Tab", where_.path("out")}).status, 0);
-  std::ifstream manifest(fs::directory_iterator(root)->path() / "manifest-summary.json");
-  const std::string summary{std::istreambuf_iterator<char>(manifest), {}};
+  const std::string summary =
+      read_file(fs::directory_iterator(root)->path() / "manifest-summary.json");
   const std::string member = "\"tableId\":\"";
   const std::size_t id = summary.find(member) + member.size();
   std::string progress = R"({"id":"resumed","format":"DYNAMODB_JSON","started":1,"scanned":true,)"
@@ -297,8 +298,8 @@ TEST_F(KilledJob, ABulkPutResumesAndPutsEachItemOnce) {
   // A record that was put twice would count as a failed condition.
   const std::string arn = member(described, "BulkOperationArn");
   const std::string id = arn.substr(arn.rfind('/') + 1, arn.size() - arn.rfind('/') - 2);
-  std::ifstream file(buckets_ / "mine/out/AWSDynamoDB" / id / "manifest-summary.json");
-  const std::string summary{std::istreambuf_iterator<char>(file), {}};
+  const std::string summary =
+      read_file(buckets_ / "mine/out/AWSDynamoDB" / id / "manifest-summary.json");
   EXPECT_EQ(member(summary, "conditionCheckFailureCount"), "0") << summary;
   EXPECT_EQ(member(summary, "writtenItemCount"), std::to_string(kItems)) << summary;
   EXPECT_EQ(member(described, "ProcessedInputBytes"), std::to_string(fs::file_size(input)));

@@ -19,6 +19,7 @@
 #include "support/from_environment.h"
 #include "support/matchers.h"
 #include "support/paths.h"
+#include "support/read_file.h"
 #include "support/server_process.h"
 #include "support/temp_dir.h"
 
@@ -78,11 +79,6 @@ class DamagedLog : public testing::Test {
     return largest;
   }
 
-  static std::string read(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-
   // Returns the number of items, which must be the first ones written. None is left if the damage
   // is in the first commit, which creates the table.
   static int count_items(const std::filesystem::path& data) {
@@ -115,7 +111,7 @@ TEST_F(DamagedLog, AfterAKillIsRefusedAndRecoveredOnRequest) {
   for (uint64_t flip = 0; flip < flips && !HasFailure(); ++flip) {
     const auto data = copy_killed();
     const auto log = log_of(data);
-    std::string bytes = read(log);
+    std::string bytes = read_file(log);
     const std::size_t at = random() % bytes.size();
     SCOPED_TRACE("byte " + std::to_string(at) + " of " + std::to_string(bytes.size()));
     bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
@@ -123,14 +119,14 @@ TEST_F(DamagedLog, AfterAKillIsRefusedAndRecoveredOnRequest) {
 
     const std::string path = data.string();
     expect_refusal({"serve", "--data", path, "--listen", "127.0.0.1:0"}, 1, "run `stator recover`");
-    EXPECT_EQ(read(log), bytes) << "the refusal changed the log";
+    EXPECT_EQ(read_file(log), bytes) << "the refusal changed the log";
     EXPECT_NE(run_stator({"verify", path}).status, 0);
 
     const Ran recovered = run_stator({"recover", path});
     EXPECT_EQ(recovered.status, 0) << recovered.err;
     EXPECT_THAT(recovered.out, AllOf(HasSubstr("recovered '" + path + "'"),
                                      HasSubstr("the damaged log is in '" + path)));
-    EXPECT_EQ(read(log_of(data / "damaged-log-1")), bytes);
+    EXPECT_EQ(read_file(log_of(data / "damaged-log-1")), bytes);
     EXPECT_LT(count_items(data), kItems);
     EXPECT_EQ(run_stator({"verify", path}).status, 0);
     std::filesystem::remove_all(data);

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,6 +13,7 @@
 #include "storage/postgres/postgres_fixture.h"
 #include "support/must.h"
 #include "support/paths.h"
+#include "support/read_file.h"
 
 namespace stator {
 namespace {
@@ -138,8 +137,7 @@ TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
     return database.transact_write_items(request);
   });
 
-  std::ifstream file(test::source_path("docs/cluster.md"));
-  const std::string page(std::istreambuf_iterator<char>(file), {});
+  const std::string page = test::read_file(test::source_path("docs/cluster.md"));
   EXPECT_NE(page.find("\n\n" + table_ + "\n"), std::string::npos)
       << "docs/cluster.md has other figures than were measured:\n"
       << table_;

@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +15,7 @@
 #include "stator/recipes/sensors.h"
 #include "stator/recipes/toggle.h"
 #include "support/paths.h"
+#include "support/read_file.h"
 
 namespace stator::test {
 namespace {
@@ -292,8 +291,7 @@ void RecipeCosts::roll_ups() {
 }
 
 std::string page_text(const std::string& page) {
-  std::ifstream file(source_path("docs/recipes/" + page + ".md"));
-  return {std::istreambuf_iterator<char>(file), {}};
+  return read_file(source_path("docs/recipes/" + page + ".md"));
 }
 
 TEST_F(RecipeCosts, AreWhatThePagesSayAndNoMoreThanTheGoals) {

@@ -9,6 +9,7 @@
 #include "engine/jobs/bulk_puts.h"
 #include "engine/testing/engine_harness.h"
 #include "support/must.h"
+#include "support/read_file.h"
 #include "transfer/bulk_report.h"
 #include "transfer/item_reader.h"
 
@@ -112,8 +113,7 @@ class BulkPutsTest : public EngineTest {
     return lines;
   }
   std::string manifest(const std::string& arn, const std::string& name) const {
-    std::ifstream file(buckets_ / "mine/out/AWSDynamoDB" / id_of(arn) / name);
-    return {std::istreambuf_iterator<char>(file), {}};
+    return test::read_file(buckets_ / "mine/out/AWSDynamoDB" / id_of(arn) / name);
   }
   std::size_t count(const std::string& table = "Tab", std::optional<std::string> index = {}) {
     return all_pages(ScanRequest{.table = table, .index = std::move(index)}).size();
