@@ -84,7 +84,7 @@ endfunction()
 # programs of Stator, each of which takes long to start under TSan. EXHAUSTIVE: it repeats a sequence
 # for each point at which it can fail. Under TSan, both run in `make soak` only, as do such tests
 # within other programs (CMakePresets.json). SOAK: it takes long under ASan, which seldom finds
-# anything in it, so that it runs in `make soak` only. Those of more COST start first, so that a long
+# anything in it, so that under ASan it runs in `make soak` only. Those of more COST start first, so that a long
 # one does not run alone in the end; it is about its seconds.
 # `make test` builds and runs the quick tests only, which the target quick_tests builds. It leaves out
 # the label `check`: PROCESSES, EXHAUSTIVE, and those with CHECK, such as simulations, random

@@ -4,8 +4,8 @@
 // Thread safety: every method can be called from any thread at once.
 // Consistency: single-item operations are linearizable, transactions serializable; a page and a
 // TransactGetItems read one state. Index entries commit with their item.
-// Blocking: an operation with a `done` does not wait for the disk or the network. Exception: a read
-// of a local store waits for the disk (docs/decisions/0030-one-form-of-reads.md). An operation that
+// Blocking: without a WaitPermit, an operation with a `done` does not wait. Exception: a read of a
+// local store waits for the disk (docs/decisions/0030-one-form-of-reads.md). An operation that
 // returns a result can wait for the store.
 // Callbacks: `done` runs exactly once, when a write is as durable as the store promises or a read
 // is complete. It runs on the calling thread or on a thread of the engine or the store, without

@@ -155,6 +155,8 @@ void Connection::serve() {
           return refuse(loop_->shared().options.too_large, 413);
         case RequestReader::Outcome::kRequest:
           if (!handle()) return;
+          // The handler can have waited for the disk: connections that arrived meanwhile are next.
+          if (loop_->serves_one() && !reader_.empty()) turns = kRequestsPerTurn;
       }
     }
     asio::post(loop_->context(), [self = shared_from_this()] { self->serve(); });

@@ -62,7 +62,7 @@ struct Shared {
 
 class Loop : public std::enable_shared_from_this<Loop> {
  public:
-  enum class Kind { kSmall, kBulk };
+  enum class Kind { kAccepting, kSmall, kBulk };  // kAccepting: small, and the acceptor's
   using Step = void (Connection::*)();
 
   Loop(std::shared_ptr<Shared> shared, Kind kind);
@@ -73,8 +73,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   boost::asio::io_context& context() { return context_; }
   Shared& shared() { return *shared_; }
   bool is_bulk() const { return kind_ == Kind::kBulk; }
-  // Whether nothing else waits for this loop's thread while it serves its connection.
-  bool serves_one() const { return !is_bulk() && connections_.size() == 1; }
+  // Whether its thread serves one connection and does nothing else.
+  bool serves_one() const { return kind_ == Kind::kSmall && connections_.size() == 1; }
 
   // Runs until stop() was called and the last connection has closed.
   void run();

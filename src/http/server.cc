@@ -32,7 +32,8 @@ struct Server::Impl {
   std::optional<asio::steady_timer> pause;  // after accept() found no free file descriptor
   std::vector<std::thread> threads;
   uint16_t port = 0;
-  std::size_t next_loop = 0;
+  std::size_t next_loop =
+      1;  // a first connection, which may wait for the disk, not on the acceptor's
 
   Result<void> listen();
   void accept();
@@ -122,7 +123,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     const int threads = options.threads > 0 ? std::min(options.threads, 256) : cores;
     impl->shared = std::make_shared<Shared>(std::move(options), std::move(handler), threads);
     for (int i = 0; i < threads; ++i) {
-      impl->loops.push_back(std::make_shared<Loop>(impl->shared, Loop::Kind::kSmall));
+      const auto kind = i == 0 ? Loop::Kind::kAccepting : Loop::Kind::kSmall;
+      impl->loops.push_back(std::make_shared<Loop>(impl->shared, kind));
     }
     impl->bulk = std::make_shared<Loop>(impl->shared, Loop::Kind::kBulk);
     impl->shared->bulk = impl->bulk;

@@ -3,7 +3,7 @@
 //
 // Thread safety: start, stop and port must be called from one thread; any thread can call stats.
 // The handler runs on the server's threads, concurrently, with no locks held, and must not block
-// beyond its WaitPermit: with one connection, a thread may wait for the disk.
+// beyond its WaitPermit: a thread with one connection and nothing else may wait for the disk.
 // Order: the requests of a connection are handled one at a time, in the order of their arrival.
 // Errors: kIo with one line with the problem and its remedy (address in use, no permission).
 #pragma once

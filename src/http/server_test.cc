@@ -467,7 +467,7 @@ TEST_P(HttpServer, LetsAHandlerWaitForTheDiskIfNobodyElseWaits) {
         const bool waits = WaitPermit::covers(WaitFor::kDisk);
         respond({.body = WaitPermit::covers(WaitFor::kServer) ? "server" : waits ? "disk" : "no"});
       },
-      {.threads = 1});
+      {.threads = 2});
   const auto permit_of = [](Peer& peer) {
     EXPECT_TRUE(peer.send(post("")));
     return peer.read_answer().body;
@@ -475,7 +475,10 @@ TEST_P(HttpServer, LetsAHandlerWaitForTheDiskIfNobodyElseWaits) {
   Peer one(server->port());
   EXPECT_EQ(permit_of(one), "disk");
   Peer two(server->port());
-  EXPECT_EQ(permit_of(two), "no");
+  EXPECT_EQ(permit_of(two), "no") << "its thread also accepts connections";
+  EXPECT_EQ(permit_of(one), "disk");
+  Peer three(server->port());
+  EXPECT_EQ(permit_of(three), "no") << "the first connection has the same thread";
   EXPECT_EQ(permit_of(one), "no");
 }
 

@@ -7,7 +7,7 @@
 // (api/wire/wire.h).
 // Thread safety: as Engine. On a store of one process, reads respond on the calling thread. On a
 // shared store, they respond on a thread of the store or of the engine. Writes respond when they
-// are durable, on the store thread that committed them. Operations that wait for the disk, or for
+// are durable, on the thread that committed them. Operations that wait for the disk, or for
 // a shared store, run on `waiting`, or on the calling thread if it is null.
 // Lifetime: the body is borrowed only during the call. The engine and `waiting` must outlive every
 // request in progress.

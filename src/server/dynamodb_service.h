@@ -2,7 +2,7 @@
 // DynamoDB's protocol on HTTP: operations by X-Amz-Target, error bodies, request ids, checksums.
 //
 // Thread safety: any thread can call handle. Reads respond on the calling thread; writes respond
-// when they are durable, on the store thread that committed them; CreateTable and DeleteTable on a
+// when they are durable, on the thread that committed them; CreateTable and DeleteTable on a
 // thread that can wait for the disk. Lifetime: the engine must outlive every request in progress.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html
 #pragma once

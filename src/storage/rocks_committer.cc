@@ -4,7 +4,6 @@
 #include <rocksdb/db.h>
 #include <rocksdb/write_batch.h>
 
-#include <iterator>
 #include <utility>
 
 #include "base/wait_permit.h"
@@ -172,7 +171,12 @@ void RocksCommitter::enter(const Waiting& waiting) {
 void RocksCommitter::run() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (!writing_ && looking_ == 0 && !queue_.empty()) {
+    if (!given_up_.empty()) {
+      const auto given_up = std::exchange(given_up_, {});
+      lock.unlock();
+      for (const GivenUp& one : given_up) one.batch->done(refused(one.error));
+      lock.lock();
+    } else if (!writing_ && looking_ == 0 && !queue_.empty()) {
       write_next(lock);
       lock.lock();
     } else if (stopping_ && queue_.empty()) {
@@ -183,8 +187,9 @@ void RocksCommitter::run() {
   }
 }
 
-// Writes the next group, and acknowledges it after it has released the lock.
-void RocksCommitter::write_next(std::unique_lock<std::mutex>& lock) {
+// Writes the next group, and acknowledges it after it has released the lock. If the memory does not
+// suffice, the process ends: it is not known what was written.
+void RocksCommitter::write_next(std::unique_lock<std::mutex>& lock) noexcept {
   writing_ = true;
   const Group group = take_group();
   CommitObserver* const observer = observer_;
@@ -197,15 +202,15 @@ void RocksCommitter::write_next(std::unique_lock<std::mutex>& lock) {
   const auto writes = [](const auto& waiting) { return !waiting->batch.empty(); };
   if (sync_ && std::ranges::any_of(group, writes)) ++syncs_;
   alone_ = group.size() == 1 && queue_.empty();
+  written_at_ = std::chrono::steady_clock::now();
   const bool was_quiet = std::exchange(progress_synced_, !sync_);
   if (looking_ > 0) idle_.notify_all();
-  Group behind;
   if (result.outcome == CommitOutcome::kCommitted) {
     retire(group);
   } else {
-    behind = give_up(result);
+    give_up(result);
   }
-  const bool wake = !queue_.empty() || stopping_ || (sync_ && was_quiet);
+  const bool wake = !queue_.empty() || !given_up_.empty() || stopping_ || (sync_ && was_quiet);
   lock.unlock();
   if (wake) wake_.notify_one();
   for (const auto& waiting : group) {
@@ -213,19 +218,19 @@ void RocksCommitter::write_next(std::unique_lock<std::mutex>& lock) {
     own.sequence = waiting->sequence;
     waiting->done(std::move(own));
   }
-  for (const auto& waiting : behind) waiting->done(refused(result.error));
 }
 
 // Called with the lock held. After a pause in writes, the log no longer proves that its last record
 // was acknowledged, so the progress file must be durable.
 void RocksCommitter::await_work(std::unique_lock<std::mutex>& lock) {
-  if (progress_synced_ || writing_ || stopping_) {
-    wake_.wait(lock);
+  if (progress_synced_ || stopping_) return wake_.wait(lock);
+  if (writing_) {  // maybe on a thread that does not come here
+    wake_.wait_for(lock, kQuiet);
     return;
   }
-  const uint64_t groups = groups_;
-  if (wake_.wait_for(lock, kQuiet) != std::cv_status::timeout || progress_synced_ || writing_ ||
-      groups_ != groups) {
+  const auto quiet_from = written_at_ + kQuiet;
+  if (wake_.wait_until(lock, quiet_from) != std::cv_status::timeout || progress_synced_ ||
+      writing_ || written_at_ + kQuiet != quiet_from) {
     return;
   }
   progress_synced_ = true;
@@ -283,7 +288,7 @@ void RocksCommitter::retire(const Group& group) {
 }
 
 // Batches that are queued after a group can depend on it. They were not written.
-RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
+void RocksCommitter::give_up(const CommitResult& result) {
   const bool is_stuck = space_.is_stuck();
   if (is_stuck && space_.ran_out()) {
     // The write's own error can say that the store will resume, but a flush can be lost after it.
@@ -293,14 +298,13 @@ RocksCommitter::Group RocksCommitter::give_up(const CommitResult& result) {
   } else {
     full_ = true;
   }
-  Group behind(std::make_move_iterator(queue_.begin()), std::make_move_iterator(queue_.end()));
+  for (auto& waiting : queue_) given_up_.push_back({std::move(waiting), result.error});
   queue_.clear();
   newest_.clear();
   schemas_.read_again([this](const std::string& key) { return read_schema_version(key); });
   queued_bytes_ = 0;
   lost_up_to_ = written_sequence_ = last_sequence_;
   last_commit_version_ = written_commit_version_;
-  return behind;
 }
 
 bool RocksCommitter::admit(const Group& group) {

@@ -4,8 +4,8 @@
 // While one write is on its way to the disk, the next batches wait and form the next write. The
 // acknowledgments of a write run on another thread and do not delay the next write. find() returns
 // queued versions, so that the writers of one key do not wait for the disk between them. A thread
-// that may wait for the disk (WaitPermit) writes its batch itself, as long as no other batches come
-// between its own.
+// that may wait for the disk (WaitPermit) writes its batch itself, if the last write had one batch
+// and none waited behind it.
 //
 // Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row
 // that it writes. It keeps its latest number over restarts, crashes and copies, and never reduces
@@ -95,19 +95,23 @@ class RocksCommitter {
     uint64_t last_commit_version = 0;  // assigned up to this batch
   };
   using Group = std::vector<std::unique_ptr<Waiting>>;
+  struct GivenUp {
+    std::unique_ptr<Waiting> batch;
+    Error error;
+  };
   struct Newest {
     uint64_t sequence = 0;
     const Write* write = nullptr;  // of a batch that waits
   };
 
   void run();
-  void write_next(std::unique_lock<std::mutex>& lock);
+  void write_next(std::unique_lock<std::mutex>& lock) noexcept;
   Group take_group();
   rocksdb::Status write(const Group& group) const;
   void enter(const Waiting& waiting);
   void retire(const Group& group);
   Result<uint64_t> read_schema_version(const std::string& key) const;
-  Group give_up(const CommitResult& result);
+  void give_up(const CommitResult& result);
   bool is_full_for(const Batch& batch);
   bool admit(const Group& group);
   void await_work(std::unique_lock<std::mutex>& lock);
@@ -137,9 +141,11 @@ class RocksCommitter {
   uint64_t syncs_ = 0;
   bool full_ = false;  // for puts, at the last check
   bool progress_synced_ = true;
-  bool writing_ = false;  // a thread is
-  bool alone_ = true;     // the last group was one batch, and none was queued behind it
-  int looking_ = 0;       // calls of between_writes() that wait
+  std::vector<GivenUp> given_up_;  // not written; the committer's threads call back
+  bool writing_ = false;           // one thread is writing
+  bool alone_ = true;              // the last group was one batch, and none was queued behind it
+  std::chrono::steady_clock::time_point written_at_;  // the last group
+  int looking_ = 0;                                   // calls of between_writes() that wait
   std::condition_variable idle_;
   CommitObserver* observer_ = nullptr;
   bool stopping_ = false;

@@ -4,17 +4,35 @@
 
 #include <gtest/gtest.h>
 #include <rocksdb/env.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <condition_variable>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/wait_permit.h"
+#include "support/comes_true.h"
 #include "support/matchers.h"
 #include "support/temp_dir.h"
+
+namespace {
+std::atomic<int> progress_syncs = 0;
+}
+
+// In place of the C library's.
+extern "C" int fdatasync(int descriptor) {
+  std::error_code error;
+  const auto path =
+      std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error);
+  if (path.filename() == "progress") ++progress_syncs;
+  return static_cast<int>(syscall(SYS_fdatasync, descriptor));
+}
 
 namespace stator {
 namespace {
@@ -221,6 +239,20 @@ TEST_F(RocksStore, WritesOnAThreadThatMayWaitForTheDisk) {
   EXPECT_NE(acknowledging_thread(WaitFor::kNothing), std::this_thread::get_id());
   EXPECT_EQ(acknowledging_thread(WaitFor::kDisk), std::this_thread::get_id());
   EXPECT_EQ(acknowledging_thread(WaitFor::kServer), std::this_thread::get_id());
+}
+
+// Before a pause, the log does not prove that its last write was acknowledged.
+TEST_F(RocksStore, SyncsItsProgressAfterWritesOnAnyThread) {
+  auto store = open();
+  const WaitPermit permit(WaitFor::kDisk);
+  for (int round = 0; round < 3; ++round) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1'100);
+    while (std::chrono::steady_clock::now() < end) {
+      EXPECT_EQ(put(*store, "a", "1").get().outcome, CommitOutcome::kCommitted);
+    }
+    const int before = progress_syncs;
+    EXPECT_TRUE(test::comes_true([&] { return progress_syncs > before; }));
+  }
 }
 
 TEST_F(RocksStore, QueuesBehindAWriteInProgressOnAnyThread) {

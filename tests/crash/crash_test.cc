@@ -50,10 +50,12 @@ void write_until_killed(Client& client, Ledger& ledger, Upkeep& upkeep, ServerPr
   std::this_thread::sleep_for(std::chrono::milliseconds(5 + random() % 150));
   server.kill_now();
   for (std::thread& thread : threads) thread.join();
-  for (const auto& end : ends) {
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const auto& end = ends[i];
     const Code code = end.error().code;
+    // Jobs can find a table of a moment ago.
     EXPECT_TRUE(code == Code::kOutcomeUnknown || code == Code::kUnavailable ||
-                code == Code::kThrottling)
+                (code == Code::kThrottling && i == kWriters))
         << code_name(code) << ": " << end.error().message;
   }
 }

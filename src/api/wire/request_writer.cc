@@ -129,6 +129,7 @@ void write_range_options(JsonWriter& json, const Request& request) {
 
 std::string_view action_name(TransactAction action) {
   constexpr std::string_view kNames[] = {"ConditionCheck", "Put", "Delete", "Update"};
+  static_assert(static_cast<std::size_t>(TransactAction::kUpdate) + 1 == std::size(kNames));
   return kNames[static_cast<std::size_t>(action)];
 }
 
