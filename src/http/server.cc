@@ -32,8 +32,8 @@ struct Server::Impl {
   std::optional<asio::steady_timer> pause;  // after accept() found no free file descriptor
   std::vector<std::thread> threads;
   uint16_t port = 0;
-  std::size_t next_loop =
-      1;  // a first connection, which may wait for the disk, not on the acceptor's
+  // Of the next connection. If it is alone, it may wait for the disk, which the acceptor may not.
+  std::size_t next_loop = 1;
 
   Result<void> listen();
   void accept();
