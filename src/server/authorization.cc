@@ -2,7 +2,6 @@
 // https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-authentication-methods.html
 #include "server/authorization.h"
 
-#include <algorithm>
 #include <array>
 #include <bitset>
 #include <string>
@@ -16,25 +15,24 @@ std::string_view query_of(std::string_view target) {
   return mark == target.npos ? std::string_view() : target.substr(mark + 1);
 }
 
-// The `names` without a `name=value` field. Either of two characters separates the fields.
+// Whether a field is `name=value`. Either of two characters separates the fields.
+bool has_field(std::string_view fields, char divider, char other, std::string_view name) {
+  const auto divides = [&](char c) { return c == divider || c == other; };
+  for (std::size_t at = fields.find(name); at != fields.npos; at = fields.find(name, at + 1)) {
+    const std::size_t value = at + name.size() + 1;
+    if (value >= fields.size()) return false;
+    const bool begins = at == 0 || divides(fields[at - 1]);
+    if (begins && fields[value - 1] == '=' && !divides(fields[value])) return true;
+  }
+  return false;
+}
+
+// The `names` without a `name=value` field.
 template <std::size_t count>
 std::bitset<count> missing_fields(std::string_view fields, char divider, char other,
                                   const std::array<std::string_view, count>& names) {
   std::bitset<count> missing;
-  missing.set();
-  const char* const end = fields.data() + fields.size();
-  for (const char* at = fields.data(); at < end;) {
-    const char* const stop =
-        std::find_if(at, end, [&](char c) { return c == divider || c == other; });
-    const std::string_view field(at, stop);
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t length = names[i].size();
-      if (field.size() > length + 1 && field[length] == '=' && field.starts_with(names[i])) {
-        missing.reset(i);
-      }
-    }
-    at = stop == end ? end : stop + 1;
-  }
+  for (std::size_t i = 0; i < count; ++i) missing[i] = !has_field(fields, divider, other, names[i]);
   return missing;
 }
 

@@ -414,7 +414,9 @@ std::size_t DynamoDbService::demand(const http::Request& request) {
 
 void DynamoDbService::handle(const http::Request& request, http::Respond respond) {
   if (test_mode_ != nullptr) respond = with_test_mode(std::move(respond));
-  Exchange exchange{.respond = std::move(respond), .scope = RequestScope(observer_, request)};
+  Exchange exchange{.respond = std::move(respond),
+                    .scope = RequestScope(observer_, request),
+                    .form = form_of(request)};
   if (verifier_ == nullptr) {
     if (const auto local = hosts_.check(request); !local) {
       return exchange.send(foreign_response(local.error(), exchange.form.id), &local.error());
@@ -469,8 +471,7 @@ void DynamoDbService::send_metrics(Exchange exchange) {
 }
 
 void DynamoDbService::send_history(const http::Request& request, Exchange exchange) {
-  exchange.form = {.content_type = kPlainJsonType,
-                   .gzip = accepts_gzip(request.header("accept-encoding"))};
+  exchange.form.content_type = kPlainJsonType;
   if (!is_admitted(request, "cloudwatch:GetMetricData", exchange)) return;
   const auto after = number_after(request.target);
   if (!after) {
@@ -493,8 +494,7 @@ bool DynamoDbService::is_admitted(const http::Request& request, std::string_view
 }
 
 void DynamoDbService::handle_test_mode(const http::Request& request, Exchange exchange) {
-  exchange.form = {.content_type = kPlainJsonType,
-                   .gzip = accepts_gzip(request.header("accept-encoding"))};
+  exchange.form.content_type = kPlainJsonType;
   const bool replaces = request.method == "PUT";
   if (!replaces && request.method != "GET") {
     return exchange.send(
@@ -568,7 +568,6 @@ Result<std::optional<access::Access>> DynamoDbService::admit(const http::Request
 }
 
 void DynamoDbService::handle_operation(const http::Request& request, Exchange exchange) {
-  exchange.form = form_of(request);
   const Operations::Operation* operation = nullptr;
   auto refusal = refusal_of(request, exchange.form, exchange.scope, operation);
   if (refusal) {

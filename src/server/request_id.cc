@@ -10,9 +10,7 @@
 namespace stator::server {
 namespace {
 
-constexpr std::string_view kAlphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUV";
 constexpr std::string_view kEnding = "AAJG";  // DynamoDB's ids end like this
-constexpr int kCharactersPerWord = 12;        // of 5 bits
 
 // xoshiro256**, seeded by the operating system, one per thread.
 // https://prng.di.unimi.it/xoshiro256starstar.c
@@ -41,18 +39,24 @@ class Generator {
   uint64_t state_[4];
 };
 
+// The digits 0-9 and A-V of eight values below 32, one in each byte.
+uint64_t digits_of(uint64_t values) {
+  constexpr uint64_t kEach = 0x0101010101010101;
+  const uint64_t letters = ((values + kEach * (128 - 10)) >> 7) & kEach;  // 1 from 10 on
+  return values + kEach * '0' + letters * ('A' - '0' - 10);
+}
+
 }  // namespace
 
 RequestId::RequestId() : text_() {
+  constexpr uint64_t kLowBits = 0x1f1f1f1f1f1f1f1f;
   thread_local Generator generator;
-  const std::size_t random_characters = text_.size() - kEnding.size();
-  uint64_t word = 0;
-  for (std::size_t i = 0; i < random_characters; ++i) {
-    if (i % kCharactersPerWord == 0) word = generator.next();
-    text_[i] = kAlphabet[word & 31];
-    word >>= 5;
+  char* out = text_.data();
+  for (char* const end = out + text_.size() - kEnding.size(); out < end; out += sizeof(uint64_t)) {
+    const uint64_t digits = digits_of(generator.next() & kLowBits);
+    std::memcpy(out, &digits, sizeof digits);
   }
-  std::memcpy(text_.data() + random_characters, kEnding.data(), kEnding.size());
+  std::memcpy(out, kEnding.data(), kEnding.size());
 }
 
 }  // namespace stator::server

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Text is copied in runs that end before the next byte that needs an escape. Sixteen bytes are
-// examined at a time.
+// Text is copied in runs that end before the next byte that needs an escape. 32 bytes are examined
+// at a time.
 #include "api/json/json_writer.h"
 
 #include <algorithm>
@@ -32,21 +32,22 @@ bool byte_needs_escape(char c) {
 
 using Bytes16 = unsigned char __attribute__((vector_size(16)));
 
-bool any_needs_escape(const char* bytes) {
-  Bytes16 sixteen;
-  std::memcpy(&sixteen, bytes, sizeof(sixteen));
-  const auto found = (sixteen < 0x20) | (sixteen == '"') | (sixteen == '\\');
-  uint64_t halves[2];
-  std::memcpy(halves, &found, sizeof(found));
-  return (halves[0] | halves[1]) != 0;
+constexpr std::size_t kBlockBytes = 2 * sizeof(Bytes16);
+
+bool any_needs_escape(const char* block) {
+  Bytes16 halves[2];
+  std::memcpy(halves, block, kBlockBytes);
+  const auto found = (halves[0] < 0x20) | (halves[0] == '"') | (halves[0] == '\\') |
+                     (halves[1] < 0x20) | (halves[1] == '"') | (halves[1] == '\\');
+  uint64_t words[2];
+  std::memcpy(words, &found, sizeof(found));
+  return (words[0] | words[1]) != 0;
 }
 
 // Length of the prefix of `text` that needs no escapes.
 std::size_t plain_length(std::string_view text) {
   std::size_t i = 0;
-  while (i + sizeof(Bytes16) <= text.size() && !any_needs_escape(text.data() + i)) {
-    i += sizeof(Bytes16);
-  }
+  while (i + kBlockBytes <= text.size() && !any_needs_escape(text.data() + i)) i += kBlockBytes;
   if constexpr (std::endian::native == std::endian::little) {
     for (; i + 8 <= text.size(); i += 8) {
       uint64_t word = 0;

@@ -33,7 +33,7 @@ TEST(JsonWriter, EscapesWhatMustBeEscapedAndNothingElse) {
 }
 
 TEST(JsonWriter, FindsEveryByteToEscapeAtEveryPlace) {
-  for (std::size_t length = 1; length < 20; ++length) {
+  for (const std::size_t length : {1U, 7U, 8U, 19U, 31U, 32U, 33U, 47U, 64U, 71U}) {
     for (std::size_t at = 0; at < length; ++at) {
       for (int byte = 0; byte < 256; ++byte) {
         std::string text(length, 'x');
