@@ -34,14 +34,17 @@ using Bytes16 = unsigned char __attribute__((vector_size(16)));
 
 constexpr std::size_t kBlockBytes = 2 * sizeof(Bytes16);
 
+auto special_bytes(const char* bytes) {
+  Bytes16 sixteen;
+  std::memcpy(&sixteen, bytes, sizeof(sixteen));
+  return (sixteen < 0x20) | (sixteen == '"') | (sixteen == '\\');
+}
+
 bool any_needs_escape(const char* block) {
-  Bytes16 halves[2];
-  std::memcpy(halves, block, kBlockBytes);
-  const auto found = (halves[0] < 0x20) | (halves[0] == '"') | (halves[0] == '\\') |
-                     (halves[1] < 0x20) | (halves[1] == '"') | (halves[1] == '\\');
-  uint64_t words[2];
-  std::memcpy(words, &found, sizeof(found));
-  return (words[0] | words[1]) != 0;
+  const auto found = special_bytes(block) | special_bytes(block + sizeof(Bytes16));
+  uint64_t halves[2];
+  std::memcpy(halves, &found, sizeof(found));
+  return (halves[0] | halves[1]) != 0;
 }
 
 // Length of the prefix of `text` that needs no escapes.
