@@ -26,8 +26,8 @@ constexpr std::chrono::milliseconds kLingerMax{2'000};
 constexpr std::size_t kSmallBytes = 64 << 10;           // of a body; more is for the bulk loop
 constexpr std::size_t kSmallResponseBytes = 128 << 10;  // more than a page of 100 items of 1 KB
 constexpr std::size_t kHeldUncounted = 8 << 10;         // bounded by the number of connections
-// Bytes of a receive, which is one turn, and of a call that sends. A thread in a long system call
-// yields the processor late to a thread with priority.
+// Bytes of a receive, which is one turn, and of a call that sends from the bulk loop. A thread in a
+// long system call yields the processor late to a thread with priority.
 constexpr std::size_t kCallBytesMax = 64 << 10;
 constexpr std::size_t kSendBytesPerTurn = 1 << 20;
 constexpr std::size_t kTlsRecordBytes = 16 << 10;
@@ -399,6 +399,7 @@ bool Connection::send(Response response, bool keep) {
 bool Connection::continue_sending() {
   const std::size_t total = head_.size() + body_.size();
   const std::size_t turn_end = std::min(total, sent_ + kSendBytesPerTurn);
+  const std::size_t call_bytes = loop_->is_bulk() ? kCallBytesMax : kSmallResponseBytes;
   while (sent_ < total) {
     if (sent_ >= turn_end) {
       asio::post(loop_->context(), [self = shared_from_this()] { self->resume_sending(); });
@@ -408,7 +409,7 @@ bool Connection::continue_sending() {
     const std::size_t of_body = sent_ - of_head;
     ErrorCode error;
     sent_ += write_some(std::string_view(head_).substr(of_head),
-                        std::string_view(body_).substr(of_body, kCallBytesMax), error);
+                        std::string_view(body_).substr(of_body, call_bytes), error);
     if (error == asio::error::would_block) {
       socket_.async_wait(send_wait_, [self = shared_from_this()](const ErrorCode& wait_error) {
         wait_error && self->state_ == State::kSending ? self->close() : self->resume_sending();
