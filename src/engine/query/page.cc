@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/query/page.h"
 
-#include <algorithm>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -22,15 +21,6 @@ Item key_of(const RangePlan& plan, ItemView item) {
   add_key(plan.shape(), item, key);
   add_key(plan.table->key(), item, key);
   return key;
-}
-
-// Rows lie far apart in memory. Requests all lines of a row at once, because parsing would wait for
-// one after the other.
-void prefetch(std::string_view row) {
-  constexpr std::size_t kLineBytes = 64;
-  constexpr std::size_t kBytesMax = 2048;
-  const std::size_t bytes = std::min(row.size(), kBytesMax);
-  for (std::size_t at = 0; at < bytes; at += kLineBytes) __builtin_prefetch(row.data() + at);
 }
 
 }  // namespace
@@ -70,7 +60,6 @@ R PageRead<R>::finish(ReturnConsumedCapacity return_capacity) {
 
 template <class R>
 bool PageRead<R>::operator()(std::size_t part, std::string_view, std::string_view value) {
-  prefetch(value);
   const ItemView item(value);
   const auto bytes = size_in_partition(item, hash(part));
   if (!bytes) return true;  // of another partition key with the same hash

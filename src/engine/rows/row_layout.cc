@@ -95,6 +95,15 @@ std::optional<std::string> index_row_key_of(const Hash128& secret, const KeyShap
   return key;
 }
 
+// Stored items lie far apart in memory. Requests all lines of one at once, because parsing would
+// wait for one after the other.
+void prefetch(ItemView item) {
+  constexpr std::size_t kLineBytes = 64;
+  constexpr std::size_t kBytesMax = 2048;
+  const std::string_view row = item.bytes().substr(0, kBytesMax);
+  for (std::size_t at = 0; at < row.size(); at += kLineBytes) __builtin_prefetch(row.data() + at);
+}
+
 }  // namespace
 
 AttributeType attribute_type(ScalarType type) {
@@ -183,6 +192,7 @@ bool same_key_value(const std::optional<ValueView>& stored, const AttributeValue
 }
 
 bool has_partition(ItemView item, const KeyShape& shape, const Item& key) {
+  prefetch(item);
   return std::ranges::all_of(shape.hash, [&](const AttributeDefinition& attribute) {
     const auto wanted = key.find(attribute.name);
     return wanted != key.end() && same_key_value(item.find(attribute.name), wanted->second);
@@ -191,6 +201,7 @@ bool has_partition(ItemView item, const KeyShape& shape, const Item& key) {
 
 // Both have their attributes in the order of the names.
 std::optional<std::size_t> size_in_partition(ItemView item, const Item& hash) {
+  prefetch(item);
   std::size_t bytes = 0;
   auto wanted = hash.begin();
   for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
