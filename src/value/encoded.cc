@@ -13,6 +13,19 @@
 namespace stator {
 namespace {
 
+// The type bytes of docs/formats/item.md are the numbers of the enumerators. Items are stored with
+// them, so another order of the enumerators must not compile.
+static_assert(AttributeType::kS == AttributeType{0});
+static_assert(AttributeType::kN == AttributeType{1});
+static_assert(AttributeType::kB == AttributeType{2});
+static_assert(AttributeType::kBool == AttributeType{3});
+static_assert(AttributeType::kNull == AttributeType{4});
+static_assert(AttributeType::kSs == AttributeType{5});
+static_assert(AttributeType::kNs == AttributeType{6});
+static_assert(AttributeType::kBs == AttributeType{7});
+static_assert(AttributeType::kL == AttributeType{8});
+static_assert(AttributeType::kM == AttributeType{9});
+
 void append_type(std::string& out, AttributeType type) {
   out.push_back(static_cast<char>(type));
 }
