@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stored formats: which are read, migrated and rejected, and directories of each format.
+#include <algorithm>
 #include <future>
 
 #include "api/admin/document.h"
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_header.h"
+#include "engine/catalog/records.h"
 #include "engine/jobs/job_engine.h"
 #include "engine/rows/stored_codes.h"
 #include "engine/testing/engine_harness.h"
@@ -13,6 +15,7 @@
 #include "engine/verify/verify.h"
 #include "support/must.h"
 #include "support/paths.h"
+#include "support/read_file.h"
 
 namespace stator::test {
 namespace {
@@ -145,6 +148,33 @@ TEST_F(CatalogFormat, RefusesUnknownMembersOfADefinition) {
   EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown members"));
 }
 
+TEST_F(CatalogFormat, RefusesUnknownMembersOfARecord) {
+  engine_.reset();
+  const std::string key = record_key(RecordKind::kBackup, "id");
+  for (const char* member : {"Aaa", "Later", "Zzz"}) {
+    put_row(key, encode_item({{"Name", "n"}, {member, 1}}));
+    EXPECT_THAT(try_open(), FailsWith(Code::kCorruption, "unknown row in the catalog"));
+  }
+}
+
+// The documentation contains all members. A change of them requires a new format; see
+// kCatalogFormat.
+TEST(StoredRecords, HaveTheMembersOfTheirFormat) {
+  const std::string page = read_file(source_path("docs/formats/catalog.md"));
+  const std::vector<std::pair<RecordKind, std::size_t>> kinds = {
+      {RecordKind::kSettings, 4}, {RecordKind::kBackup, 9},  {RecordKind::kRestore, 9},
+      {RecordKind::kImport, 14},  {RecordKind::kExport, 18}, {RecordKind::kBulk, 33},
+      {RecordKind::kOutput, 6}};
+  for (const auto& [kind, count] : kinds) {
+    const auto members = record_members(kind);
+    EXPECT_EQ(members.size(), count);
+    EXPECT_TRUE(std::ranges::is_sorted(members));
+    for (const std::string_view member : members) {
+      EXPECT_TRUE(page.contains(member)) << member << " is not in docs/formats/catalog.md";
+    }
+  }
+}
+
 // A change of this list requires a new format; see kCatalogFormat.
 TEST(StoredDefinition, HasTheMembersOfItsFormat) {
   const IndexDefinition index{.name = "i",
@@ -242,15 +272,6 @@ TEST(StoredCodes, AreReadBack) {
   expect_read_back<StreamViewType>();
   expect_read_back<SearchSchemaElementType>();
   expect_read_back<VectorDistanceFunction>();
-}
-
-// The code of a value type is its byte in an item.
-TEST(StoredCodes, OfValuesStandForTheSameTypesForever) {
-  const std::vector<AttributeType> types = {
-      AttributeType::kS,    AttributeType::kN,  AttributeType::kB,  AttributeType::kBool,
-      AttributeType::kNull, AttributeType::kSs, AttributeType::kNs, AttributeType::kBs,
-      AttributeType::kL,    AttributeType::kM};
-  for (std::size_t i = 0; i < types.size(); ++i) EXPECT_EQ(static_cast<std::size_t>(types[i]), i);
 }
 
 // ---- Directories written by the first version of each format: tests/formats/README.md

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/catalog/records.h"
 
+#include <algorithm>
+#include <array>
+
 #include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_commit.h"
@@ -8,6 +11,47 @@
 
 namespace stator {
 namespace {
+
+using Members = std::span<const std::string_view>;
+
+constexpr std::array<std::string_view, 4> kSettings = {"GlobalTable", "Insights", "Policy", "Tags"};
+constexpr std::array<std::string_view, 9> kBackup = {
+    "Bytes", "CreatedMs", "Definition", "ExpiresMs", "Items", "Name", "Space", "Status", "Table"};
+constexpr std::array<std::string_view, 9> kRestore = {
+    "Backup", "Definition", "From", "Import", "Log", "Position", "Stamp", "StampLimit", "TimeMs"};
+constexpr std::array<std::string_view, 14> kImport = {
+    "Bytes",    "EndedMs",   "Errors",  "FailureCode", "FailureMessage", "File",  "Imported",
+    "Position", "Processed", "Request", "StartedMs",   "Status",         "Table", "TableId"};
+constexpr std::array<std::string_view, 18> kExport = {
+    "Asked",     "BilledBytes", "Definition", "EndedMs", "FailureCode", "FailureMessage",
+    "From",      "Items",       "Log",        "Request", "Stamp",       "StampLimit",
+    "StartedMs", "Status",      "Table",      "TableId", "ToStamp",     "WrittenMs"};
+constexpr std::array<std::string_view, 33> kBulk = {
+    "Asked",       "DoneBytes",        "EndedMs",
+    "Ending",      "EndingMs",         "ErrorBytes",
+    "ErrorFiles",  "ErrorFirst",       "ErrorNext",
+    "Failed",      "FailureCode",      "FailureMessage",
+    "File",        "GlobalIndexBytes", "LocalIndexBytes",
+    "ObjectBytes", "Position",         "Processed",
+    "Request",     "StartedMs",        "Status",
+    "Table",       "TableBytes",       "TableId",
+    "TotalBytes",  "Transactions",     "Unmet",
+    "UnmetBytes",  "UnmetFiles",       "UnmetFirst",
+    "UnmetNext",   "VectorIndexBytes", "Written"};
+constexpr std::array<std::string_view, 6> kOutput = {"Etag", "Items", "Key", "Line", "Md5", "Type"};
+
+// Settings have a member for the policy of each stream.
+constexpr std::string_view kPolicyOfStream = "Policy/stream/";
+
+bool has_known_members(RecordKind kind, ItemView record) {
+  const Members known = record_members(kind);
+  for (AttributeCursor cursor = record.attributes(); const auto member = cursor.next();) {
+    const bool is_of_stream =
+        kind == RecordKind::kSettings && member->name.starts_with(kPolicyOfStream);
+    if (!is_of_stream && !std::ranges::binary_search(known, member->name)) return false;
+  }
+  return true;
+}
 
 Result<Item> decode(std::string_view value) {
   STATOR_RETURN_IF_ERROR(validate_item(value));
@@ -46,20 +90,31 @@ bool is_open_job(const Item& record) {
          status == "CANCELLING";
 }
 
-bool is_record(std::string_view rest, std::string_view value) {
-  if (rest.empty() || !validate_item(value)) return false;
-  switch (static_cast<RecordKind>(rest[0])) {
+Members record_members(RecordKind kind) {
+  switch (kind) {
     case RecordKind::kSettings:
-      return rest.size() == 1 + sizeof(SpaceId);
+      return kSettings;
     case RecordKind::kBackup:
+      return kBackup;
     case RecordKind::kRestore:
+      return kRestore;
     case RecordKind::kImport:
+      return kImport;
     case RecordKind::kExport:
+      return kExport;
     case RecordKind::kBulk:
+      return kBulk;
     case RecordKind::kOutput:
-      return rest.size() > 1;
+      return kOutput;
   }
-  return false;
+  return {};
+}
+
+bool is_record(std::string_view rest, std::string_view value) {
+  if (rest.size() < 2 || !validate_item(value)) return false;
+  const auto kind = static_cast<RecordKind>(rest[0]);
+  if (kind == RecordKind::kSettings && rest.size() != 1 + sizeof(SpaceId)) return false;
+  return !record_members(kind).empty() && has_known_members(kind, ItemView(value));
 }
 
 Result<Item> Records::get(const std::string& key) const {

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,11 @@ std::string record_key(RecordKind kind, std::string_view name);
 std::string settings_key(SpaceId table);
 // Whether the record is of a job that has not ended: a backup, restore, import, export or bulk put.
 bool is_open_job(const Item& record);
-// Whether `rest`, the key after CatalogRow::kRecord, and `value` are those of a record.
+// Returns the members that records of this kind can have, sorted; empty for an unknown kind. A
+// change of them requires a new format; see kCatalogFormat.
+std::span<const std::string_view> record_members(RecordKind kind);
+// Whether `rest`, the key after CatalogRow::kRecord, and `value` are those of a record without
+// unknown members.
 bool is_record(std::string_view rest, std::string_view value);
 
 // Decodes the record of a row that a transaction has read; empty if the row is absent. Errors:
