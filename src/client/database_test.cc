@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The callback forms of Database's writes. Tests of all clients are in tests/client.
+// The callback forms of Database's writes, and a Database in a forked process. Tests of all clients
+// are in tests/client.
 #include "stator/database.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <optional>
@@ -86,6 +89,38 @@ TEST_P(Callbacks, OfEveryKindOfWriteTellItsOutcome) {
 INSTANTIATE_TEST_SUITE_P(Homes, Callbacks, testing::Bool(), [](const auto& home) {
   return home.param ? std::string("disk") : std::string("memory");
 });
+
+// SIGALRM ends the child if a call hangs.
+TEST(DatabaseAfterFork, FailsInTheChildAndWorksInTheParent) {
+  const test::TempDir directory;
+  auto database = Database::open({.path = directory.path() / "data"});
+  ASSERT_THAT(database, IsOk());
+  ASSERT_THAT(database->create_table({.table = "Doors",
+                                      .attributes = {{"pk", ScalarType::kS}},
+                                      .key_schema = {{"pk", KeyType::kHash}},
+                                      .billing_mode = BillingMode::kPayPerRequest}),
+              IsOk());
+  const auto is_refused = [](const auto& result) {
+    return !result && result.error().message.contains("cannot use a data directory after fork()");
+  };
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(60);
+    const Item key{{"pk", "a"}};
+    const bool refused =
+        is_refused(database->put_item({.table = "Doors", .item = key})) &&
+        is_refused(database->delete_item({.table = "Doors", .key = key})) &&
+        is_refused(database->transact_write_items(
+            {.items = {{.action = TransactAction::kPut, .table = "Doors", .item = key}}})) &&
+        is_refused(database->get_item({.table = "Doors", .key = key}));
+    _exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status)) << "a call hung";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_THAT(database->put_item({.table = "Doors", .item = {{"pk", "a"}}}), IsOk());
+}
 
 }  // namespace
 }  // namespace stator
