@@ -18,6 +18,11 @@ class Collections : public test::EngineTest {
  protected:
   Collections() {
     open_limited(make_memory_store());
+    create_table();
+  }
+  ~Collections() override { engine_.reset(); }
+
+  void create_table() {
     CreateTableRequest request = test::range_table();
     request.attributes.push_back({"by", ScalarType::kS});
     request.local_indexes = {
@@ -39,15 +44,15 @@ class Collections : public test::EngineTest {
 
   // Puts items until one is rejected, and returns their number. An item has about 1,000 bytes in
   // the table, and as many in the index.
-  int fill(const std::string& pk) {
-    for (int number = 0;; ++number) {
+  int fill(const std::string& pk, int first = 0) {
+    for (int number = first;; ++number) {
       const auto done = put("Things", item(pk, number));
       if (!done) {
         EXPECT_THAT(done, FailsWith(kTooLarge, kText));
         return number;
       }
       // The count begins once the table exceeds the limit, and must not end too late.
-      if (number > 2'000) return -1;
+      if (number > first + 2'000) return -1;
     }
   }
 };
@@ -116,6 +121,25 @@ TEST_F(Collections, AreCountedExactlyWhileWritesGoOn) {
     ASSERT_THAT(put("Things", item("a", round % fits)), IsOk());
     EXPECT_THAT(put("Things", item("a", fits)), FailsWith(kTooLarge, kText));
   }
+}
+
+// The counts are not stored, so a restart begins with new ones.
+TEST_F(Collections, AreCountedAgainAfterARestart) {
+  const auto reopen = [&] {
+    engine_.reset();
+    auto store = open_rocks_store({.path = directory_.path() / "data"});
+    ASSERT_THAT(store, IsOk());
+    open_limited(std::move(*store));
+  };
+  ASSERT_NO_FATAL_FAILURE(reopen());
+  create_table();
+  const int items = fill("a");
+  ASSERT_GT(items, 0);
+  ASSERT_NO_FATAL_FAILURE(reopen());
+  const int more = fill("a", items);
+  ASSERT_GE(more, items);
+  EXPECT_THAT(put("Things", item("a", more)), FailsWith(kTooLarge, kText));
+  EXPECT_THAT(put("Things", item("b", 0)), IsOk());
 }
 
 TEST_F(Collections, HaveNoLimitWithoutALocalIndex) {
