@@ -3,18 +3,16 @@
 // directory opens in every state after kill -9, and deletes are accepted. Writes resume by
 // themselves once there is free space, no matter how it was freed.
 //
-// Skipped if the system does not permit mounts. STATOR_DISK_FULL_ROUNDS sets how often the process
-// is killed (default: 3), and STATOR_SEED the items.
+// STATOR_DISK_FULL_ROUNDS sets how often the process is killed (default: 3), and STATOR_SEED the
+// items.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <atomic>
-#include <cmath>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -24,41 +22,26 @@
 #include <thread>
 #include <vector>
 
-#include "power_loss/small_disk.h"
+#include "power_loss/full_disk.h"
 #include "stator/database.h"
 #include "support/from_environment.h"
 #include "support/matchers.h"
+#include "support/poll_until.h"
 
 namespace stator::test {
 namespace {
 
-constexpr int kDiskMb = 160;
 constexpr std::size_t kWriters = 4;
-constexpr std::size_t kItemBytesMax = 400'000;
 constexpr uint64_t kDone = 0;
 constexpr uint64_t kFailed = UINT64_MAX;
 constexpr const char* kTable = "Items";
 constexpr const char* kOther = "Others";
-constexpr const char* kFull = "the disk is full";
-
-const bool can_mount = SmallDisk::can_mount();
-
-// The value of an item depends only on its number: 100 bytes to 400 KB that do not compress.
-std::string value_of(uint64_t number) {
-  std::mt19937_64 random(number);
-  const double exponent = 2 + 3.6 * static_cast<double>(random() % 1000) / 1000;
-  std::string value(std::min(static_cast<std::size_t>(std::pow(10, exponent)), kItemBytesMax), ' ');
-  for (char& character : value) character = static_cast<char>('0' + random() % 64);
-  return value;
-}
 
 class DiskFull : public testing::Test {
  protected:
   using Numbers = std::vector<uint64_t>;
 
-  void SetUp() override {
-    if (!can_mount) GTEST_SKIP() << "this system does not permit mounts";
-  }
+  void SetUp() override { STATOR_REQUIRE_MOUNTS(); }
 
   void open() {
     auto opened = Database::open({.path = disk_.path() / "data"});
@@ -116,12 +99,15 @@ class DiskFull : public testing::Test {
     return {};
   }
 
-  // Compactions need some time to free space. The test's timeout limits it.
+  // Compactions need some time to free space.
   void expect_puts_resume(const std::string& table) {
-    for (Result<void> done = put(table, ++last_number_); !done; done = put(table, ++last_number_)) {
-      ASSERT_THAT(done, FailsWith(Code::kInternalServerError, kFull));
-      std::this_thread::yield();
-    }
+    Result<void> done;
+    const bool resumed = poll_until([&] {
+      done = put(table, ++last_number_);
+      return done || !done.error().message.contains(kFull);
+    });
+    ASSERT_THAT(done, IsOk()) << (resumed ? "" : "puts did not resume; ") << disk_.free_bytes()
+                              << " bytes free";
   }
 
   void check_items() {

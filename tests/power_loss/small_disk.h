@@ -18,12 +18,12 @@ namespace stator::test {
 
 class SmallDisk {
  public:
-  // Call it once, before any thread starts. Returns false if the system does not permit mounts.
+  // Call it once, before any thread starts. Returns false if the system permits mounts neither
+  // directly nor in a user namespace.
   static bool can_mount() {
     const uid_t user = geteuid();
-    if (user == 0) {
-      return unshare(CLONE_NEWNS) == 0 &&
-             mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 && try_mount();
+    if (user == 0 && unshare(CLONE_NEWNS) == 0) {
+      return mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 && try_mount();
     }
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
     std::ofstream("/proc/self/uid_map") << "0 " << user << " 1";
