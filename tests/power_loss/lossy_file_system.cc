@@ -2,6 +2,7 @@
 #include "power_loss/lossy_file_system.h"
 
 #include <rocksdb/system_clock.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <fstream>
@@ -148,6 +149,11 @@ void LossyFileSystem::fail_power_after(uint64_t changes) {
   changes_left_ = changes;
 }
 
+void LossyFileSystem::kill_process_after(uint64_t changes) {
+  fail_power_after(changes);
+  kills_ = true;
+}
+
 void LossyFileSystem::fail(Fault fault) {
   const std::lock_guard lock(mutex_);
   fault_ = std::move(fault);
@@ -166,6 +172,7 @@ bool LossyFileSystem::has_failed() const {
 
 IOStatus LossyFileSystem::permit(FileChange change, const std::string& name) {
   if (changes_left_) {
+    if (*changes_left_ == 0 && kills_) raise(SIGKILL);
     if (*changes_left_ == 0) return IOStatus::IOError("the power has failed, says the test");
     --*changes_left_;
   }

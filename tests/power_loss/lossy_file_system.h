@@ -33,6 +33,8 @@ class LossyFileSystem final : public rocksdb::FileSystemWrapper {
 
   // The power fails after this many changes: later ones have no effect.
   void fail_power_after(uint64_t changes);
+  // Kills this process after this many changes, before the next one.
+  void kill_process_after(uint64_t changes);
   void drop_unsynced(std::mt19937_64& random);
 
   struct Fault {
@@ -95,7 +97,8 @@ class LossyFileSystem final : public rocksdb::FileSystemWrapper {
 
   const std::filesystem::path attic_;
   mutable std::mutex mutex_;
-  std::optional<uint64_t> changes_left_;  // before the power fails
+  std::optional<uint64_t> changes_left_;  // before the power fails, or the process is killed
+  bool kills_ = false;
   std::optional<Fault> fault_;
   bool has_failed_ = false;
   int displaced_ = 0;
