@@ -220,7 +220,7 @@ Result<Catalog::Erased> Catalog::erase(const Table& table, LastBackup last_backu
     Erased erased{.spaces = dropped.all_spaces(), .log = {}};
     if (const auto backup = last_backup(*stored)) {
       std::erase(erased.spaces, dropped.space);
-      batch.put(backup->key, encode_item(backup->record));
+      put_record(batch, backup->key, backup->record);
     }
     batch.erase(key);
     batch.put_schema_version(version_key(dropped.space), 0);

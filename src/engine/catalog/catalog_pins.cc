@@ -34,7 +34,7 @@ Result<void> Catalog::begin_pinned(const std::string& record_key, const Item& re
     if (pin.source != nullptr) STATOR_RETURN_IF_ERROR(check_source(*pin.source));
     const RecordPins pins(record_key, history_of(record));
     const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<void> {
-      batch.put(record_key, encode_item(record));
+      put_record(batch, record_key, record);
       return pins.begin(rows, pin.oldest_ms, batch);
     };
     // The catalog's version orders all starts of jobs.

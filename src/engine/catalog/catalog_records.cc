@@ -44,7 +44,7 @@ Result<SpaceId> Catalog::take_space(const std::string& record_key,
     Spaces spaces(rows[0]);
     const SpaceId space = spaces.take();
     STATOR_RETURN_IF_ERROR(spaces.save(batch));
-    batch.put(record_key, encode_item(record(space)));
+    put_record(batch, record_key, record(space));
     return space;
   });
 }
@@ -62,7 +62,7 @@ Result<SpaceId> Catalog::exchange_space(const std::string& record_key, JobLease&
                               .after = spaces.take()};
     STATOR_RETURN_IF_ERROR(spaces.save(batch));
     record["Space"] = exchanged.after;
-    batch.put(record_key, encode_item(record));
+    put_record(batch, record_key, record);
     batch.put(catalog_row_key(CatalogRow::kDropped, exchanged.before), "");
     return exchanged;
   };
@@ -136,8 +136,8 @@ Result<TablePtr> Catalog::begin_restore_once(const TableDefinition& wanted, cons
     STATOR_RETURN_IF_ERROR(Table::make(definition, secret_));  // it can be used
     Item kept = record;
     kept["Definition"] = Binary{encode_table(definition)};
-    batch.put(key, encode_item(kept));
-    if (import) batch.put(import->key, encode_item(import->record));
+    put_record(batch, key, kept);
+    if (import) put_record(batch, import->key, import->record);
     batch.put_schema_version(version_key(definition.space), next.version + 1);
     return definition;
   };

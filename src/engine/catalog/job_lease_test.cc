@@ -195,7 +195,8 @@ TEST_F(Leases, AreFreeAtOnceAfterAStop) {
 TEST_F(Leases, EndWithTheirJob) {
   const auto ours = ours_.take(record_);
   EXPECT_TRUE(row());
-  EXPECT_THAT(Records(*ours).put(record_, Item{{"Status", "IN_PROGRESS"}, {"Step", 1}}), IsOk());
+  EXPECT_THAT(Records(*ours).put(record_, Item{{"Status", "IN_PROGRESS"}, {"StartedMs", 1}}),
+              IsOk());
   EXPECT_TRUE(row());
   EXPECT_THAT(Records(*ours).put(record_, Item{{"Status", "COMPLETED"}}), IsOk());
   EXPECT_FALSE(row());

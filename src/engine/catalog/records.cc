@@ -5,6 +5,7 @@
 #include <array>
 
 #include "api/admin/document.h"
+#include "base/check.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_commit.h"
 #include "engine/errors/messages.h"
@@ -68,9 +69,12 @@ Result<Item> record_in(const std::optional<std::string>& row) {
 void put_record(Batch& batch, const std::string& key, const Item& record) {
   if (record.empty()) {
     batch.erase(key);
-  } else {
-    batch.put(key, encode_item(record));
+    return;
   }
+  const EncodedItem bytes = encode_item(record);
+  STATOR_CHECK(
+      has_known_members(static_cast<RecordKind>(key[kPartitionBytes + 1]), ItemView(bytes)));
+  batch.put(key, bytes);
 }
 
 std::string record_key(RecordKind kind, std::string_view name) {

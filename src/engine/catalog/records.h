@@ -48,7 +48,7 @@ bool is_record(std::string_view rest, std::string_view value);
 // Decodes the record of a row that a transaction has read; empty if the row is absent. Errors:
 // kCorruption.
 Result<Item> record_in(const std::optional<std::string>& row);
-// Writes a record; erases the row if the record is empty.
+// Writes a record of known members; erases the row if it is empty.
 void put_record(Batch& batch, const std::string& key, const Item& record);
 
 class Records {

@@ -108,7 +108,7 @@ class BackupJob final : public Job {
       record["Status"] = kBackupAvailable;
       record["Items"] = copied_->items;
       record["Bytes"] = copied_->bytes;
-      batch.put(key_, encode_item(record));
+      put_record(batch, key_, record);
       lease_.end_in(batch);
       return true;
     });

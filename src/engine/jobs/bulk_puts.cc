@@ -450,7 +450,7 @@ class BulkPuts final : public Job {
       }
       flight.attempt.write(*record, rows.subspan(1), batch);
       record->insert_or_assign("Transactions", before + 1);
-      batch.put(key_, encode_item(*record));
+      put_record(batch, key_, *record);
       return batch;
     };
     std::promise<CommitResult> outcome;  // not in the flight, which can end within set_value()
@@ -536,11 +536,12 @@ class BulkPuts final : public Job {
       record.insert_or_assign(std::string(output.first), next);
       add_to(record, output.bytes, -bytes);
       for (int64_t line = first; line < next; ++line) batch.erase(line_key(id_, output, line));
-      batch.put(file_key(id_, output, part), encode_item({{"Type", std::string(output.type)},
-                                                          {"Key", written.key},
-                                                          {"Items", written.items},
-                                                          {"Md5", written.md5},
-                                                          {"Etag", written.etag}}));
+      put_record(batch, file_key(id_, output, part),
+                 {{"Type", std::string(output.type)},
+                  {"Key", written.key},
+                  {"Items", written.items},
+                  {"Md5", written.md5},
+                  {"Etag", written.etag}});
     };
     return change_record_and(change);
   }

@@ -228,7 +228,7 @@ class Import final : public Job {
                           ItemView(item)),
             batch);
       }
-      batch.put(key_, encode_item(record));
+      put_record(batch, key_, record);
       return {};
     };
     STATOR_RETURN_IF_ERROR(lease_.commit(keys, change, table_->schema()));

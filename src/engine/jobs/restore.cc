@@ -120,7 +120,7 @@ class Restore final : public Job {
     STATOR_ASSIGN_OR_RETURN(const JobState copied,
                             copy_->step([&](Batch& batch, const std::string& last) {
                               record_["Position"] = Binary{last};
-                              batch.put(key_, encode_item(record_));
+                              put_record(batch, key_, record_);
                             }));
     if (copied == JobState::kMore) return copied;
     is_copied_ = true;
