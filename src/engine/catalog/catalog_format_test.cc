@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Stored formats: which are read, migrated and rejected, and directories of each format.
 #include <algorithm>
+#include <fstream>
 #include <future>
 
 #include "api/admin/document.h"
 #include "engine/admin/administration.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_header.h"
+#include "engine/catalog/pins.h"
 #include "engine/catalog/records.h"
 #include "engine/jobs/job_engine.h"
 #include "engine/rows/stored_codes.h"
@@ -20,8 +22,10 @@
 namespace stator::test {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
 
 class CatalogFormat : public EngineTest {
  protected:
@@ -276,6 +280,7 @@ TEST(StoredCodes, AreReadBack) {
 
 // ---- Directories written by the first version of each format: tests/formats/README.md
 
+constexpr int kFirstFormatOfBulkPuts = 5;
 constexpr int kFirstFormatOfVectors = 6;
 
 class WrittenDirectory : public EngineTest, public ::testing::WithParamInterface<int> {
@@ -407,6 +412,116 @@ TEST_P(WrittenDirectory, IsReadMigratedAndWritten) {
 INSTANTIATE_TEST_SUITE_P(Formats, WrittenDirectory,
                          ::testing::Range(static_cast<int>(kOldestFormat),
                                           static_cast<int>(kCatalogFormat) + 1));
+
+// Directories with jobs that had begun when the process was killed: an export and a restore of
+// Plain from before its third item, and from format 5 on a bulk put operation with
+// 10,002 invalid lines, of which a file of its report has 10,000. From format 4 on, the log of
+// Logged was trimmed.
+class WrittenJobs : public EngineTest, public ::testing::WithParamInterface<int> {
+ protected:
+  WrittenJobs() {
+    engine_.reset();
+    std::filesystem::copy(
+        test::source_path("tests/formats/" + std::to_string(GetParam()) + "-jobs"),
+        directory_.path() / "data", std::filesystem::copy_options::recursive);
+    const auto bucket = directory_.path() / "buckets" / "bucket";
+    std::filesystem::create_directories(bucket / "in");
+    std::ofstream input(bucket / "in" / "items");
+    input << R"({"Item": {"pk": {"S": "d"}}})" << '\n';
+    for (int i = 0; i < 10'002; ++i) {
+      input << R"({"Item": {"other": {"S": "e"}}})" << '\n';
+    }
+  }
+  ~WrittenJobs() override { engine_.reset(); }
+
+  bool has_pins() const { return GetParam() >= static_cast<int>(kFirstFormatOfPins); }
+  bool has_bulk_puts() const { return GetParam() >= kFirstFormatOfBulkPuts; }
+
+  std::unique_ptr<TransactStore> open_to_read() {
+    engine_.reset();
+    return must(open_rocks_store({.path = directory_.path() / "data", .read_only = true}));
+  }
+  void open_with_buckets() {
+    auto opened = Engine::open(must(open_rocks_store({.path = directory_.path() / "data"})),
+                               {.clock = &clock_,
+                                .buckets = directory_.path() / "buckets",
+                                .sweep_interval = {},
+                                .maintenance_interval = {}});
+    ASSERT_THAT(opened, IsOk());
+    engine_ = std::move(*opened);
+  }
+  static Item only_record(TransactStore& store, RecordKind kind) {
+    const auto records = must(Records(store).list(kind));
+    EXPECT_EQ(records.size(), 1U);
+    return records.empty() ? Item() : records.begin()->second;
+  }
+  static std::vector<std::string> members_of(const Item& record) {
+    std::vector<std::string> members;
+    for (const auto& [name, value] : record) members.push_back(name);
+    return members;
+  }
+  static std::vector<Pins> stored_pins(TransactStore& store) {
+    std::vector<Pins> pins;
+    const std::string begin = catalog_row_key(CatalogRow::kPins);
+    EXPECT_THAT(read_range(store, {.range = {.begin = begin, .end = prefix_end(begin)}},
+                           [&](std::string_view, std::string_view value) {
+                             pins.push_back(must(decode_pins(std::string(value))));
+                             return true;
+                           }),
+                IsOk());
+    return pins;
+  }
+  static void expect_sound(TransactStore& store) {
+    const VerifyReport report = verify(store, [](std::string_view, uint64_t, uint64_t) {});
+    for (const Finding& finding : report.findings) ADD_FAILURE() << finding.message;
+  }
+
+  // The data contains what its format added.
+  void expect_additions(TransactStore& store) {
+    EXPECT_THAT(members_of(only_record(store, RecordKind::kRestore)),
+                IsSupersetOf({"Log", "StampLimit", "TimeMs"}));
+    EXPECT_THAT(members_of(only_record(store, RecordKind::kExport)), Contains("StampLimit"));
+    const std::vector<Pins> pins = stored_pins(store);
+    EXPECT_EQ(std::ranges::count_if(pins, [](const Pins& of) { return of.records.size() == 2; }),
+              has_pins() ? 2 : 0)
+        << "of the table and its log, for the two jobs";
+    EXPECT_EQ(std::ranges::count_if(pins, [](const Pins& of) { return of.given_up_before > 0; }),
+              has_pins() ? 1 : 0);
+    if (!has_bulk_puts()) return;
+    EXPECT_THAT(members_of(only_record(store, RecordKind::kBulk)),
+                IsSupersetOf({"ErrorFirst", "ErrorNext", "Failed"}));
+    EXPECT_EQ(must(Records(store).list(RecordKind::kOutput)).size(), 3U) << "two lines and a file";
+  }
+};
+
+TEST_P(WrittenJobs, EndAfterAMigration) {
+  expect_additions(*open_to_read());
+  expect_sound(*open_to_read());
+  open_with_buckets();
+  ASSERT_TRUE(comes_true([&] { return engine_->stats().jobs == 0; }));
+  EXPECT_EQ(must(engine_->describe_table({.table = "Restored"})).table.status,
+            TableStatus::kActive);
+  EXPECT_TRUE(get("Restored", {{"pk", "b"}}));
+  EXPECT_FALSE(get("Restored", {{"pk", "c"}})) << "it was written later";
+  EXPECT_TRUE(get("Plain", {{"pk", "c"}}));
+  const Item exported = only_record(engine_->store(), RecordKind::kExport);
+  EXPECT_EQ(text_of(exported, "Status"), "COMPLETED");
+  EXPECT_EQ(integer_of(exported, "Items"), 2);
+  if (has_bulk_puts()) {
+    const Item bulk = only_record(engine_->store(), RecordKind::kBulk);
+    EXPECT_EQ(text_of(bulk, "Status"), "COMPLETED_WITH_ERRORS");
+    EXPECT_EQ(integer_of(bulk, "ErrorFiles"), 2);
+    EXPECT_EQ(integer_of(bulk, "Failed"), 10'002);
+    EXPECT_TRUE(get("Plain", {{"pk", "d"}}));
+  }
+  const auto store = open_to_read();
+  expect_sound(*store);
+  const std::vector<Pins> pins = stored_pins(*store);
+  ASSERT_EQ(pins.size(), has_pins() ? 1U : 0U) << "the jobs have ended";
+  for (const Pins& of : pins) EXPECT_GT(of.given_up_before, 0U);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, WrittenJobs, ::testing::Values(2, 4, 5, 6));
 
 }  // namespace
 }  // namespace stator::test
