@@ -158,6 +158,53 @@ TEST_P(ToggleSettingsTest, AnEventWhoseExpiryCouldNotBeSetIsNotAnsweredAsSaved) 
   EXPECT_EQ(lasting("t").size(), 1U);
 }
 
+TEST_P(ToggleSettingsTest, AnEventExpiresThoughManyAreSavedAtOnceAfterIt) {
+  const Toggle<bool> toggle(bench.client, kept(1h));
+  ASSERT_OK(toggle.save({"t"}, true, now() - 1min, {"first"}));
+  const auto save = [&](int i) {
+    return toggle.save({"t"}, true, now() - std::chrono::seconds(13 - i), {std::to_string(i)});
+  };
+  // All are stored before the first of them reads the log.
+  bench.client.before([](std::string_view operation, int) {
+    return operation == "Query" ? refuse(Code::kAccessDenied) : pass();
+  });
+  for (int i = 0; i < 13; ++i) EXPECT_FAILS(Code::kAccessDenied, save(i));
+  bench.client.before(nullptr);
+  for (int i = 0; i < 13; ++i) EXPECT_EQ(save(i).value(), Saved::kDuplicate);
+  EXPECT_EQ(lasting("t"), std::vector<std::string>{"12"});
+}
+
+TEST_P(ToggleSettingsTest, AnEventThatSupersedesAnotherIsSavedOnceThatExpires) {
+  ToggleOptions impatient = kept(1h);
+  impatient.retry.max_attempts = 1;
+  const Toggle<bool> toggle(bench.client, impatient);
+  ASSERT_OK(toggle.save({"t"}, true, now() - 1s, {"a"}));
+  bench.client.first("UpdateItem", 1, refuse(Code::kThrottling));
+  EXPECT_FAILS(Code::kThrottling, toggle.save({"t"}, false, now(), {"b"}));
+  // Delivered again.
+  EXPECT_EQ(toggle.save({"t"}, false, now(), {"b"}).value(), Saved::kDuplicate);
+  EXPECT_EQ(lasting("t"), std::vector<std::string>{"b"});
+}
+
+TEST_P(ToggleSettingsTest, AsOfIsUnknownIfTheStateExpiresWhileItIsRead) {
+  const Toggle<bool> toggle(bench.client, kept(1h));
+  const Time start = now();
+  ASSERT_OK(toggle.save({"t"}, true, start, {"a"}));
+  ASSERT_OK(toggle.save({"t"}, false, start + 1s, {"b"}));
+  EXPECT_EQ(toggle.as_of({"t"}, start).value().event, EventId{"a"});
+  bench.client.before([&, paused = false](std::string_view operation, int) mutable {
+    if (operation != "Query" || std::exchange(paused, true)) return pass();
+    bench.time.advance(2h);
+    const auto log = bench.client.query({.table = "Toggles",
+                                         .key_condition = "pk = :pk AND begins_with(sk, :log)",
+                                         .values = Values{{":pk", "TOGGLE#t"}, {":log", "LOG#"}}});
+    EXPECT_OK(bench.client.delete_item(
+        {.table = "Toggles", .key = {{"pk", "TOGGLE#t"}, {"sk", log->items.at(0).at("sk")}}}));
+    return pass();
+  });
+  EXPECT_FAILS(Code::kExpired, toggle.as_of({"t"}, start));
+}
+
 TEST_P(ToggleSettingsTest, ALongerRetentionDoesNotMakeTheDeletedKnown) {
   const Toggle<bool> toggle(bench.client, kept(1h));
   const Time start = now();

@@ -244,34 +244,53 @@ struct AnyToggle::State {
   }
 
   // Returns whether the event that was just stored is the last of the log. With retention, sets the
-  // expiry of superseded entries that have none: this event, wherever it is, and the entries just
-  // before the last.
+  // expiry of superseded entries that have none: this event, wherever it is, the entry just before
+  // it, and the entries just before the last. Every superseded entry gets an expiry in this way:
+  // the event just after it is the last one that is stored between them.
   Result<bool> settle(const Event& event, const SharedTerms& terms) const {
     QueryRequest request = log_query(event.pk, std::string(kLogFirst), std::string(kLogPast));
     request.projection = "#sk, expires_at";
     request.limit = terms->retention ? kSupersededLooked : 1;
-    STATOR_ASSIGN_OR_RETURN(const PageResult found, with_retries(options.retry, time, [&] {
-                              return client.query(request);
-                            }));
+    STATOR_ASSIGN_OR_RETURN(
+        PageResult found, with_retries(options.retry, time, [&] { return client.query(request); }));
     const std::string* last =
         found.items.empty() ? nullptr : text_in(found.items[0], options.sort_key);
     const bool newest = last != nullptr && *last <= event.sk;
     if (!terms->retention || last == nullptr) return newest;
-    const std::string* later = last;
-    bool met = newest;
-    for (std::size_t i = 1; i < found.items.size(); ++i) {
-      const std::string* sk = text_in(found.items[i], options.sort_key);
+    STATOR_ASSIGN_OR_RETURN(const Expiring expiring, expire_superseded(event, found, {}, terms));
+    if (expiring.before || !found.last_evaluated_key) return newest;
+    request.values->at(":last") = event.sk;
+    request.limit = 2;  // this event and the entry just before it
+    STATOR_ASSIGN_OR_RETURN(
+        found, with_retries(options.retry, time, [&] { return client.query(request); }));
+    STATOR_RETURN_IF_ERROR(expire_superseded(event, found, expiring, terms));
+    return newest;
+  }
+
+  // How far a save has come that sets expiries in descending order.
+  struct Expiring {
+    std::string later = {};  // the last entry that was looked at
+    bool own = false;        // the entry of the saved event was among them
+    bool before = false;     // so was the entry just before it
+  };
+
+  Result<Expiring> expire_superseded(const Event& event, const PageResult& found, Expiring so_far,
+                                     const SharedTerms& terms) const {
+    for (const Item& item : found.items) {
+      const std::string* sk = text_in(item, options.sort_key);
       if (sk == nullptr) return foreign_event();
       const bool is_own = *sk == event.sk;
-      if (!found.items[i].contains("expires_at")) {
-        const auto expiring = expire(event.pk, *sk, *later, terms);
-        if (!expiring && is_own) return Failure(expiring.error());
+      const bool is_before = so_far.own && !so_far.before && !is_own;
+      if (!so_far.later.empty() && so_far.later != *sk && !item.contains("expires_at")) {
+        const auto expiring = expire(event.pk, *sk, so_far.later, terms);
+        // Nothing can be done about an entry that is too large for another attribute.
+        if (!expiring && (is_own || (is_before && expiring.error().retryable()))) {
+          return Failure(expiring.error());
+        }
       }
-      met = met || is_own;
-      later = sk;
+      so_far = {.later = *sk, .own = so_far.own || is_own, .before = so_far.before || is_before};
     }
-    if (!met) STATOR_RETURN_IF_ERROR(expire(event.pk, event.sk, *later, terms));
-    return newest;
+    return so_far;
   }
 
   // Sets the expiry of the entry `sk`, which the entry `later` supersedes.
@@ -369,8 +388,11 @@ Result<Switch<AttributeValue>> AnyToggle::latest(const ToggleId& id) const {
 Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) const {
   STATOR_ASSIGN_OR_RETURN(const std::string pk, checked_partition(state_->options, id));
   if (!at.in_range()) return invalid("at", "is not in the years 1 to 9999");
-  STATOR_ASSIGN_OR_RETURN(const SharedTerms terms, state_->settings.terms(false));
   const std::string last = std::string(kLogPrefix) + time_key(at) + "$";
+  auto found = state_->last_up_to(pk, last);
+  if (!found && found.error().code != Code::kNotFound) return found;
+  // The clock and the settings are read after the log: this process might have been paused since.
+  STATOR_ASSIGN_OR_RETURN(const SharedTerms terms, state_->settings.terms(false));
   const auto known_since = terms->known_since(state_->time.now());
   if (known_since && at < *known_since) {
     // The state at that time might have expired, unless nothing has superseded it.
@@ -380,7 +402,7 @@ Result<Switch<AttributeValue>> AnyToggle::as_of(const ToggleId& id, Time at) con
                                       known_since->text() + ", the end of the retention");
     }
   }
-  return state_->last_up_to(pk, last);
+  return found;
 }
 
 Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, const TimeRange& range,
