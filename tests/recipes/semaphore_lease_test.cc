@@ -111,6 +111,9 @@ TEST_P(SemaphoreLease, IsLostWhenItCouldNotBeRenewedInTime) {
   EXPECT_FALSE(lease->held());
   EXPECT_FAILS(Code::kLost, lease->renew());
   bench.client.before(nullptr);
+  const int sent = bench.client.sent();
+  EXPECT_FAILS(Code::kLost, lease->commit({}));
+  EXPECT_EQ(bench.client.sent(), sent);
   // No other process has the lock yet, so the release saves the next one the wait.
   EXPECT_OK(lease->release());
   EXPECT_OK(locks.acquire("lock"));
@@ -208,6 +211,10 @@ TEST_P(SemaphoreLease, BoundsItsRequestsByTheLease) {
     EXPECT_FAILS(Code::kTimeout, other().acquire("lock", {.lease = 30s, .wait = 10s}));
     expect_bounds(10s, 20s);
     bench.time.advance(10s);
+    expect_commits(*lease);
+    ASSERT_OK(lease->renew());
+    expect_bounds(10s, 10s);
+    bench.time.advance(25s);
     ASSERT_OK(lease->renew());
     expect_bounds(5s, 5s);
     ASSERT_OK(lease->release());

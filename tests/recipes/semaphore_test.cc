@@ -495,15 +495,37 @@ TEST_P(SemaphoreTest, CommitsWhileItIsCurrent) {
   STATOR_NEEDS(Ability::kTransactions);
   auto lease = other().acquire("lock", {.lease = 1s});
   ASSERT_OK(lease);
-  bench.time.advance(1h);  // expired, but no other process has acquired it: writing is still safe
   const TransactWriteItemsRequest write{
       .items = {{.table = "Locks", .item = {{"pk", "record"}, {"by", to_int64(lease->fence())}}}}};
+  bench.time.advance(1s);  // no other process has acquired it, but one could
+  const int before = bench.client.sent();
+  EXPECT_FAILS(Code::kLost, lease->commit(write));
+  EXPECT_EQ(bench.client.sent(), before);
+  EXPECT_FALSE(lease->lost().stop_requested());
+  ASSERT_OK(lease->renew());
   EXPECT_OK(lease->commit(write));
   EXPECT_TRUE(bench.client.get_item({.table = "Locks", .key = {{"pk", "record"}}})
                   .value()
                   .item.has_value());
   ASSERT_OK(lease->release());
   EXPECT_FAILS(Code::kLost, lease->commit(write));
+}
+
+TEST_P(SemaphoreTest, DoesNotRepeatACommitAfterTheEndOfTheLease) {
+  auto lease = other().acquire("lock", {.lease = 1s});
+  ASSERT_OK(lease);
+  for (const auto& [fate, code] : {std::pair(lose_request(), Code::kOutcomeUnknown),
+                                   {cancel({"TransactionConflict"}), Code::kLost}}) {
+    ASSERT_OK(lease->renew());
+    const int before = bench.client.sent("TransactWriteItems");
+    bench.client.before([&, fate](std::string_view, int) {
+      bench.time.advance(1s);
+      return fate;
+    });
+    EXPECT_FAILS(code, lease->commit({}));
+    bench.client.before(nullptr);
+    EXPECT_EQ(bench.client.sent("TransactWriteItems") - before, 1);
+  }
 }
 
 TEST_P(SemaphoreTest, HandsOnTheTransactionsOwnFailures) {

@@ -5,16 +5,23 @@
 //
 // Guarantees, independent of wall clocks:
 // - The fencing tokens of a name strictly increase.
-// - Lease::commit applies only while the lease is current, so a holder that was paused past the end
-//   of its lease cannot write.
-// - At most `permits` leases of a name have time remaining(), provided that boot clocks
-//   (TimeSource::since_boot) keep this bound: while the holder's clock advances by the lease, an
+// - Lease::commit sends a transaction only while the lease has time remaining(), and it takes
+// effect
+//   only while the permit is stored as this lease's: neither taken over nor released nor revoked.
+//   So a holder that was paused past the end of its lease sends nothing, and a transaction that it
+//   sent before has no effect after a takeover.
+// - At most `permits` leases of a name have time remaining(), apart from those that break_lock()
+// has
+//   revoked or set_permits() has made surplus. This requires that boot clocks
+//   (TimeSource::since_boot) keep a bound: while the holder's clock advances by the lease, an
 //   observer's clock advances by at most takeover_after(lease). Clocks within 999 ppm of true time,
 //   with sudden corrections of up to 10 ms in total, keep it. A virtual machine that is paused or
 //   restored from a snapshot does not, and neither does a clock that is slewed faster. A lease is
 //   taken over only by an observer that saw it unchanged for takeover_after(lease).
 // - A waiter in the queue (Order::kFifo) acquires before all later ones and before all waiters
 //   outside the queue. A queued waiter that stops renewing is removed like an expired holder.
+// Delayed requests: a copy of an acquire that arrives after the permit was released occupies a
+// permit for one lease, without a holder.
 // Threads: a lease with Renewal::kBackground owns two threads until it is released. Nothing else
 // starts threads.
 // Thread safety: any thread can call Semaphore's methods and Lease::lost; the other methods of a
@@ -140,8 +147,9 @@ struct LockFilter {
 };
 
 // A held permit. Movable. The destructor releases it (after checking the owner) and ignores errors.
-// Time limits of requests (CallLimits): an attempt takes at most a third of the lease or 100 ms,
-// renew() at most the remaining lease, returning the permit at most kMaxGivingBack.
+// Time limits of requests (CallLimits): an attempt takes at most a third of the lease, or 100 ms if
+// that is longer. renew() and commit() take at most the remaining lease, or a third of the lease if
+// that is longer. Returning the permit takes at most kMaxGivingBack.
 class Lease {
  public:
   Lease(Lease&&) noexcept;
@@ -175,9 +183,12 @@ class Lease {
   // Errors: kLost if the permit was taken over.
   Result<void> release();
 
-  // Executes a transaction with a condition that this lease is current, added as its last action;
-  // so at most 99 actions are allowed. Conflicts, including those with waiters, are retried.
-  // Errors: kLost, with nothing written, if the lease is not current; those of the transaction.
+  // Executes a transaction with a condition that the permit is stored as this lease's, added as its
+  // last action; so at most 99 actions are allowed. Each attempt requires time remaining().
+  // Conflicts, including those with waiters, are retried.
+  // Errors: kLost, with nothing written, if the lease has ended (renew() can restart its time,
+  // unless lost() is stopped) or if the permit was taken over; those of the transaction, such as
+  // kOutcomeUnknown if the lease ended after an attempt without a response.
   Result<TransactWriteItemsResult> commit(TransactWriteItemsRequest transaction) const;
 
  private:

@@ -25,6 +25,9 @@ constexpr std::size_t kMaxActions = 100;
 Failure lost_error(const std::string& name) {
   return fail(Code::kLost, "the lease of " + name + " was lost");
 }
+Failure ended_error(const std::string& name) {
+  return fail(Code::kLost, "the lease of " + name + " has ended");
+}
 
 }  // namespace
 
@@ -139,13 +142,18 @@ Result<WriteResult> Lease::State::send_beat() {
   return WriteResult();
 }
 
+// A renewal or commit shortly before the end still gets the time of one attempt.
+CallLimits::Bounds Lease::State::bounds(const std::stop_token& stop) const {
+  const nanoseconds whole = length();
+  return lock_bounds(whole, std::max(remaining(), whole / 3), stop);
+}
+
 Result<void> Lease::State::renew(const std::stop_token& stop) {
   {
     const std::scoped_lock lock(mutex_);
     if (!is_live()) return lost_error(terms_.name);
   }
-  const nanoseconds whole = length();
-  const CallLimits limits(lock_bounds(whole, std::max(remaining(), whole / 3), stop));
+  const CallLimits limits(bounds(stop));
   auto renewed =
       with_retries(table_->options.retry, table_->time, stop, [&] { return send_beat(); });
   if (renewed) return {};
@@ -211,7 +219,7 @@ Result<TransactWriteItemsResult> Lease::State::commit(TransactWriteItemsRequest 
   }
   {
     const std::scoped_lock lock(mutex_);
-    if (released_ || lost_) return lost_error(terms_.name);
+    if (!is_live()) return lost_error(terms_.name);
   }
   const std::size_t check = transaction.items.size();
   transaction.items.push_back({.action = TransactAction::kConditionCheck,
@@ -224,13 +232,20 @@ Result<TransactWriteItemsResult> Lease::State::commit(TransactWriteItemsRequest 
   // some endpoints do not accept its token again.
   const bool own_token = !transaction.client_request_token;
   if (own_token) transaction.client_request_token = random_uuid();
-  auto written = with_retries(table_->options.retry, table_->time, [&] {
-    auto result = table_->client.transact_write_items(transaction);
-    if (!result && own_token && result.error().code == Code::kTransactionCanceled) {
-      transaction.client_request_token = random_uuid();
-    }
-    return result;
-  });
+  Failure at_end = ended_error(terms_.name);
+  const CallLimits limits(bounds({}));
+  auto written =
+      with_retries(table_->options.retry, table_->time, [&]() -> Result<TransactWriteItemsResult> {
+        if (remaining().count() == 0) return at_end;
+        auto result = table_->client.transact_write_items(transaction);
+        if (result) return result;
+        if (own_token && result.error().code == Code::kTransactionCanceled) {
+          transaction.client_request_token = random_uuid();
+        }
+        // kLost would say that nothing was written.
+        if (trouble_of(result.error()) == Trouble::kUnknown) at_end = Failure(result.error());
+        return result;
+      });
   if (!written && condition_failed_at(written.error(), check)) {
     end(lost_);
     return lost_error(terms_.name);
