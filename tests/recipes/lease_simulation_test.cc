@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timing of leases in virtual time: thousands of short histories of one lock, with the clocks,
-// pauses, crashes and network faults that its page permits. STATOR_SEED repeats a history,
-// STATOR_LEASE_RUNS sets their number.
+// pauses, crashes and network faults that its page permits. Leases are renewed, shared, revoked,
+// and their number changes. Background renewal is left to other tests, because its threads would
+// not run in the order of the seed. STATOR_SEED repeats a history, STATOR_LEASE_RUNS sets their
+// number.
 #include <cstdio>
 #include <optional>
 #include <set>
@@ -33,6 +35,9 @@ struct Tally {
   int commits = 0;
   int refused_commits = 0;
   int lost = 0;
+  int shared = 0;
+  int broken = 0;
+  int resized = 0;
 };
 
 // One lock and its contenders.
@@ -45,6 +50,8 @@ class History {
         name_(std::to_string(seed)),
         lease_(random_.one_of<std::chrono::milliseconds>({100ms, 1s, 20s, 10min, 24h})),
         permits_(random_.chance(60) ? 1 : 2),
+        most_permits_(permits_),
+        resizes_(random_.chance(15)),
         close_(random_.chance(50)),
         end_(world_.now() + 2 * lease_) {
     for (std::size_t i = 0; i < static_cast<std::size_t>(permits_) + 2; ++i) {
@@ -66,7 +73,8 @@ class History {
     Actor(History& history, std::size_t number)
         : index(number),
           time(history.world_, number, history.random_, nanoseconds(history.lease_) / 2),
-          network(history.client_) {
+          network(history.client_),
+          permits(history.permits_) {
       history.connect(*this);
       start();
     }
@@ -85,6 +93,7 @@ class History {
     FaultyClient network;
     std::optional<Semaphore> locks;
     Lease* lease = nullptr;  // while the actor can rely on it
+    int permits = 0;         // as far as the actor knows
     bool dead = false;
     std::size_t committed = 0;              // number of commits before the current transaction
     std::set<int64_t> current_fences = {};  // at the same time
@@ -101,6 +110,10 @@ class History {
 
   void connect(Actor& actor) {
     actor.network.before([this, &actor](std::string_view operation, int) {
+      // Transactions are sent by commits only.
+      if (operation == "TransactWriteItems" && actor.lease->remaining().count() == 0) {
+        fail("a commit was sent after the end of its lease");
+      }
       world_.wait_until(actor.index, world_.now() + delay());
       const Fate fate = fate_of(actor, operation);
       if (operation == "TransactWriteItems") look(actor);
@@ -142,9 +155,12 @@ class History {
     if (wrong_.empty()) wrong_ = what;
   }
 
-  std::set<int64_t> current_fences() {
+  std::optional<recipes::StoredLock> stored_lock() {
     const auto item = client_.get_item({.table = kLocks, .key = {{"pk", "LOCK#" + name_}}});
-    const auto lock = item && item->item ? recipes::parse_lock(*item->item) : std::nullopt;
+    return item && item->item ? recipes::parse_lock(*item->item) : std::nullopt;
+  }
+  std::set<int64_t> current_fences() {
+    const auto lock = stored_lock();
     std::set<int64_t> fences;
     if (!lock) return fences;
     for (const auto& holder : lock->holders) fences.insert(to_int64(holder.who.fence));
@@ -180,16 +196,18 @@ class History {
     if (!fences_.insert(number).second) fail("fence " + std::to_string(number) + " came twice");
   }
 
+  // The leases that nobody has revoked.
   void judge_holders() {
     int holders = 0;
     std::string text;
     for (const auto& actor : actors_) {
       if (actor->lease == nullptr || actor->lease->remaining().count() == 0) continue;
+      if (breaking_ > 0 || to_int64(actor->lease->fence()) <= revoked_) continue;
       ++holders;
       text += " fence " + std::to_string(to_int64(actor->lease->fence())) + " has " +
               std::to_string(actor->lease->remaining().count()) + " ns left;";
     }
-    if (holders > permits_) fail(std::to_string(holders) + " holders:" + text);
+    if (holders > most_permits_) fail(std::to_string(holders) + " holders:" + text);
   }
 
   // ---- Actions
@@ -201,12 +219,10 @@ class History {
   void live(Actor& actor) {
     while (world_.now() < end_ && wrong_.empty()) {
       pause(actor, close_ ? lease_ / 5'000 : lease_ / 4);
-      const int64_t highest = fences_.empty() ? 0 : *fences_.rbegin();
-      auto lease = actor.locks->acquire(
-          name_, {.permits = permits_,
-                  .lease = lease_,
-                  .wait = random_.chance(70) ? random_.below(nanoseconds(lease_) * 3) : kNoWait,
-                  .order = random_.chance(30) ? Order::kFifo : Order::kAny});
+      if (random_.chance(5)) break_lock(actor);
+      if (resizes_ && random_.chance(20)) set_permits(actor);
+      const int64_t highest = highest_fence();
+      auto lease = acquire(actor);
       if (!lease) continue;
       ++tally_.leases;
       actor.lease = &*lease;
@@ -221,14 +237,31 @@ class History {
     }
   }
 
+  int64_t highest_fence() const { return fences_.empty() ? 0 : *fences_.rbegin(); }
+
+  Result<Lease> acquire(Actor& actor) {
+    auto lease = actor.locks->acquire(
+        name_, {.permits = actor.permits,
+                .lease = lease_,
+                .wait = random_.chance(70) ? random_.below(nanoseconds(lease_) * 3) : kNoWait,
+                .order = random_.chance(30) ? Order::kFifo : Order::kAny,
+                .reentry = reentry_});
+    if (!lease && lease.error().code == Code::kLimitsDisagree) {
+      actor.permits = Semaphore::state_in(lease.error())->permits;
+    }
+    return lease;
+  }
+
   void hold(Actor& actor, Lease& lease) {
     for (int64_t acts = random_.below(5); acts > 0 && wrong_.empty(); --acts) {
       pause(actor, random_.chance(close_ ? 60 : 15) ? lease_ * 3 : lease_ / 2);
-      if (random_.chance(50)) {
+      if (random_.chance(40)) {
         const auto renewed = lease.renew();
         if (renewed) ++tally_.renewals;
         if (!renewed && renewed.error().code == Code::kLost) ++tally_.lost;
         judge_holders();
+      } else if (reentry_ != Reentry::kNone && random_.chance(30)) {
+        share(actor, lease);
       } else {
         const auto committed = lease.commit(
             {.items = {
@@ -242,19 +275,58 @@ class History {
     }
   }
 
+  // Acquires again, as a function does that needs the lock and is called with it.
+  void share(Actor& actor, const Lease& lease) {
+    const bool held = lease.held();
+    const int64_t highest = highest_fence();
+    const auto second = actor.locks->acquire(
+        name_, {.permits = actor.permits, .lease = lease_, .reentry = reentry_});
+    if (!second) return;
+    if (second->fence() == lease.fence()) {
+      ++tally_.shared;
+      if (!held) fail("a lease was shared after its end");
+    } else {
+      judge_fence(second->fence(), highest);  // the first one had ended
+    }
+    judge_holders();
+  }
+
+  void break_lock(Actor& actor) {
+    const int64_t highest = highest_fence();
+    ++breaking_;
+    const auto fence = actor.locks->break_lock(name_);
+    --breaking_;
+    // A late copy of a request revokes no later lease.
+    if (const auto lock = stored_lock()) revoked_ = std::max(revoked_, lock->fence);
+    if (!fence) return;
+    ++tally_.broken;
+    judge_fence(*fence, highest);
+  }
+
+  void set_permits(Actor& actor) {
+    const int permits = 1 + static_cast<int>(random_.below(int64_t{3}));
+    most_permits_ = std::max(most_permits_, permits);
+    if (actor.locks->set_permits(name_, permits)) ++tally_.resized;
+  }
+
   Client& client_;
   SeededRandom random_;
   Tally& tally_;
   VirtualWorld world_;
   const std::string name_;
   const std::chrono::milliseconds lease_;
-  const int permits_;
+  const int permits_;  // at first
+  int most_permits_;   // so far
+  const bool resizes_;
+  const Reentry reentry_ = random_.one_of({Reentry::kNone, Reentry::kThread, Reentry::kObject});
   // True: the others poll as soon as an actor has the lock, and holders pause more often. Then
   // takeovers come as close to the end of a lease as possible.
   const bool close_;
   const nanoseconds end_;
   std::vector<std::unique_ptr<Actor>> actors_;
   std::set<int64_t> fences_;
+  int breaking_ = 0;     // number of calls of break_lock()
+  int64_t revoked_ = 0;  // the highest fencing token that they can have revoked
   std::string wrong_;
 };
 
@@ -271,12 +343,17 @@ TEST(LeaseSimulation, KeepsTheGuaranteesOfTheSemaphore) {
   }
   std::printf("%d runs, %d leases, %d renewals, %d lost, %d commits, %d refused\n", tally.runs,
               tally.leases, tally.renewals, tally.lost, tally.commits, tally.refused_commits);
+  std::printf("%d shared, %d broken, %d changes of permits\n", tally.shared, tally.broken,
+              tally.resized);
   if (runs < 100) return;
   // Otherwise the histories would not test enough.
   EXPECT_GT(tally.lost, tally.runs / 10);
   EXPECT_GT(tally.refused_commits, tally.runs / 10);
   EXPECT_GT(tally.renewals, tally.runs);
   EXPECT_GT(tally.commits, tally.runs);
+  EXPECT_GT(tally.shared, tally.runs / 10);
+  EXPECT_GT(tally.broken, tally.runs / 10);
+  EXPECT_GT(tally.resized, tally.runs / 20);
 }
 
 }  // namespace

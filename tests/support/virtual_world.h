@@ -127,7 +127,7 @@ class VirtualWorld {
 // forward by up to `kCorrection` in total.
 class MachineTime final : public TimeSource {
  public:
-  static constexpr int64_t kDriftPpm = 990;
+  static constexpr int64_t kDriftPpm = 999;
   static constexpr std::chrono::milliseconds kCorrection{10};
 
   // A sleep can end early at random, as if the process were woken, after at most `longest_sleep`.
