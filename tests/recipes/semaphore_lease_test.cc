@@ -271,6 +271,23 @@ TEST_P(SemaphoreLease, OneHolderOfManyIsBroken) {
   EXPECT_GT(operators.state("lock")->fence, *fence);
 }
 
+TEST_P(SemaphoreLease, BreakingALockThatKeepsChangingCanBeRepeated) {
+  Semaphore locks = other();
+  ASSERT_OK(locks.acquire("lock"));
+  Semaphore others(*bench.home.client, options());
+  bench.client.before([&](std::string_view operation, int) {
+    if (operation == "UpdateItem") {
+      EXPECT_OK(others.acquire("lock"));
+    }
+    return pass();
+  });
+  const auto broken = locks.break_lock("lock");
+  ASSERT_FALSE(broken);
+  EXPECT_TRUE(broken.error().retryable()) << code_name(broken.error().code);
+  bench.client.before(nullptr);
+  EXPECT_OK(locks.break_lock("lock"));
+}
+
 TEST_P(SemaphoreLease, BreaksManyHolders) {
   Semaphore locks = other();
   std::vector<Lease> leases;

@@ -224,6 +224,7 @@ class Semaphore {
   // For operators: revokes all permits, or only that of one owner, without waiting. Holders notice
   // when they renew, commit or release. Returns the new highest fencing token; pass it to the
   // resource that the lock protects, so that it rejects the previous holders.
+  // Errors: kTransactionConflict, which is retryable(), if others keep changing the lock.
   Result<Fence> break_lock(const LockName& name, const std::optional<std::string>& owner = {});
 
   // For operators: changes the number of permits of a name. An acquire with the old number then

@@ -125,7 +125,7 @@ Result<Fence> Semaphore::break_lock(const LockName& name, const std::optional<st
     LockBell::ring(table, key);
     if (last) return Fence{lock->fence + 1};
   }
-  return fail(Code::kConflict, name.text + " changes hands too fast");
+  return fail(Code::kTransactionConflict, name.text + " changes hands too fast");
 }
 
 Result<void> Semaphore::set_permits(const LockName& name, int permits) {
