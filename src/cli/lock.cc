@@ -83,18 +83,38 @@ void end_by(int signal, bool whole_group) {
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
-// The lease renews itself; this watches the command and the end of the lease. A stopped command
-// resumes only if the lease is still valid then.
-int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
-          const sigset_t& signals) {
+// Ends the command. Before the end of the lease, which is `left`, nobody else can have the lock.
+int end_command(ChildProcess& child, const LockFlags& flags, std::chrono::milliseconds left) {
+  const bool has_ended = child.status().has_value();
+  child.end(left.count() > 0 ? std::min(flags.grace, left * 9 / 10) : flags.grace);
+  const char* what = " was lost, so the command was ended";
+  if (has_ended) what = " was lost before the command ended";
+  if (left.count() > 0) what = " could not be renewed, so the command was ended";
+  (void)report({.code = Code::kLost, .message = "the lock '" + flags.name + "'" + what});
+  return kLostStatus;
+}
+
+// The lease renews itself; this watches the command and the end of the lease. If renewals fail
+// until only the grace is left of the lease, or a third of it, the command is ended while the lease
+// is still valid. A stopped command resumes only if the lease is still valid then.
+int watch(ChildProcess& child, Lease& lease, const LockFlags& flags, const sigset_t& signals) {
+  using std::chrono::nanoseconds;
   const std::chrono::milliseconds look = std::min(std::chrono::milliseconds(200), flags.lease / 10);
+  const nanoseconds reserve = std::min<nanoseconds>(flags.grace + look, flags.lease / 3);
   int previous = 0;
   for (;;) {
     const int signal = next_signal(signals, look);
-    if (const auto status = child.status()) return *status;
+    const auto status = child.status();
     const auto stop = child.take_stop();
     const bool resumes = stop && child.settle_stop(*stop);
-    if (!lease.held()) break;
+    // Nothing was renewed while this process was stopped.
+    if (resumes && lease.held() && lease.remaining() <= reserve) (void)lease.renew();
+    const nanoseconds left = lease.remaining();
+    // If the lock is lost, processes that the command has left must end too.
+    if (status && left.count() > 0) return *status;
+    if (left <= reserve) {
+      return end_command(child, flags, std::chrono::ceil<std::chrono::milliseconds>(left));
+    }
     // Signals that arrive while the command is stopped must be pending when it resumes. Just after
     // that, the command might already repeat its read, which a shell's handler does not interrupt.
     // SIGCONT cancels a pending stop. So SIGTSTP is sent after it, also one that arrived just
@@ -105,10 +125,6 @@ int watch(ChildProcess& child, const Lease& lease, const LockFlags& flags,
     if (signal == SIGTSTP || (resumes && previous == SIGTSTP)) child.send(SIGTSTP);
     previous = signal;
   }
-  child.end(flags.grace);
-  (void)report({.code = Code::kLost,
-                .message = "the lock '" + flags.name + "' was lost, so the command was ended"});
-  return kLostStatus;
 }
 
 // If a signal arrives while waiting for the lock, leaves the queue and ends by the signal.
@@ -326,8 +342,9 @@ void add_lock(CLI::App& app, Invocation& invocation) {
                milliseconds(0), 10'000 * kDay)
       ->default_str("without limit");
   add_duration(*run_command, "--grace", flags->grace,
-               "Time between SIGTERM and SIGKILL if the lock is lost", milliseconds(0),
-               std::chrono::hours(1));
+               "Time between SIGTERM and SIGKILL if the lock is lost; if it cannot be renewed, at "
+               "most a third of the lease, before its end",
+               milliseconds(0), std::chrono::hours(1));
   run_command
       ->add_option("-E,--conflict-exit-code", flags->conflict_status,
                    "Exit status if the lock is still held after --wait")

@@ -155,17 +155,18 @@ TEST_P(LockCommand, PassesSignalsOn) {
   }
 }
 
-TEST(LockCommandOfAServer, EndsItsCommandWhereTheLockIsLost) {
+TEST(LockCommandOfAServer, EndsItsCommandBeforeTheEndOfALeaseThatCannotBeRenewed) {
   const TempDir temporary;
   auto server = std::make_unique<Serving>(std::vector<std::string>{"--memory"});
   Process process(stator_command({"lock", "run", "nightly", "--endpoint", server->url(), "--lease",
-                                  "2", "--grace", "10", "--", "sh", "-c",
+                                  "4", "--grace", "10", "--", "sh", "-c",
                                   std::string("trap 'echo ended; exit 0' TERM") + kWaits}));
   EXPECT_EQ(process.read_line(), "ready");
   server.reset();  // renewals fail from here on
   EXPECT_EQ(process.wait(), 75);
   EXPECT_EQ(process.out(), "ended\n");
-  EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost, so the command was ended"));
+  EXPECT_THAT(process.err(),
+              HasSubstr("the lock 'nightly' could not be renewed, so the command was ended"));
 }
 
 TEST(LockCommandOfAServer, LetsAsManyRunAsThereArePermits) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator lock run and the processes of its command: their environment, their end, the terminal.
+#include <sys/stat.h>
+
 #include <chrono>
 #include <fstream>
 
@@ -99,12 +101,32 @@ TEST_F(LockProcesses, AllEndWhenTheLockIsLost) {
     for (const std::string& pid : pids) EXPECT_TRUE(runs(pid)) << pid;
     server_.reset();  // renewals fail from here on
     EXPECT_EQ(process.wait(), 75);
-    EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost, so the command was ended"));
+    EXPECT_THAT(process.err(), HasSubstr(", so the command was ended"));
     for (const std::string& pid : pids) {
       EXPECT_FALSE(runs(pid)) << mind << pid;
       if (runs(pid)) kill(std::stoi(pid), SIGKILL);
     }
   }
+}
+
+TEST_F(LockProcesses, AllEndIfTheCommandEndsWhenTheLockIsAlreadyLost) {
+  const std::string fifo = (directory_.path() / "fifo").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), S_IRUSR | S_IWUSR), 0);
+  Process process(
+      run_script("sleep 100 & echo $$; echo $!; read line < " + fifo, {"--lease", "1"}));
+  const std::string command = process.read_line();
+  const std::string left = process.read_line();
+  process.send_signal(SIGSTOP);
+  Process next(run_script("echo next"));
+  EXPECT_EQ(next.wait(), 0);
+  std::ofstream(fifo) << "end\n";
+  EXPECT_TRUE(poll_until([&] { return !runs(command); }));
+  EXPECT_TRUE(runs(left));
+  process.send_signal(SIGCONT);
+  EXPECT_EQ(process.wait(), 75);
+  EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost before the command ended"));
+  EXPECT_FALSE(runs(left));
+  if (runs(left)) kill(std::stoi(left), SIGKILL);
 }
 
 TEST_F(LockProcesses, AllGetTheSignalsOfTheCommand) {
