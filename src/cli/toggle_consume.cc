@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -20,20 +21,16 @@ namespace {
 constexpr std::chrono::milliseconds kBackoffMin{100};
 constexpr std::chrono::milliseconds kBackoffMax{5'000};
 
-// Whether the event can never be saved, at any time and by any consumer. After other errors, the
-// event is delivered again.
+// Whether the event can never be saved, at any time and by any consumer. After other errors, such
+// as those of the settings and options, the event is delivered again.
 bool is_of_the_event(const Error& error) {
   switch (error.code) {
     case Code::kInvalidArgument:
     case Code::kConflict:
     case Code::kValidation:
-      return true;
-    case Code::kTransactionCanceled:
-      return !error.retryable() && error.detail &&
-             std::ranges::any_of(error.detail->reasons, [](const CancellationReason& reason) {
-               return reason.code == "ValidationError" ||
-                      reason.code == "ItemCollectionSizeLimitExceeded";
-             });
+      return std::ranges::any_of(std::array{"id: ", "at: ", "event: "}, [&](const char* argument) {
+        return error.message.starts_with(argument);
+      });
     default:
       return false;
   }

@@ -144,6 +144,28 @@ TEST_P(ToggleConsume, EndsAndRejectsNoneOnErrorsOfTheService) {
   EXPECT_THAT(rejected(), IsEmpty());
 }
 
+TEST_P(ToggleConsume, EndsAndRejectsNoneOnErrorsThatAreNotOfTheEvent) {
+  const auto expect_end = [&](Code code, int parallel = 1) {
+    OneBatch source({event(time_.now())});
+    const auto consumed =
+        cli::consume(source, AnyToggle(client_, options_),
+                     {.rejects_file = rejects(), .parallel = parallel, .time = &time_}, {});
+    ASSERT_FALSE(consumed);
+    EXPECT_EQ(consumed.error().code, code) << consumed.error().message;
+    EXPECT_THAT(source.settled, ElementsAre(kLeft));
+    EXPECT_THAT(rejected(), IsEmpty());
+  };
+  client_.first("GetItem", 1, refuse(Code::kValidation));  // of the settings
+  expect_end(Code::kValidation);
+  expect_end(Code::kInvalidArgument, 0);
+  options_.retention = -1s;
+  expect_end(Code::kInvalidArgument);
+  options_.retention.reset();
+  if (!gated()) return;
+  must(database_.put_item({.table = "Toggles", .item = {{"pk", "TOGGLE#door"}, {"sk", "LATEST"}}}));
+  expect_end(Code::kConflict);
+}
+
 TEST_P(ToggleConsume, KeepsTheCheckpointBeforeALineThatIsLeft) {
   const std::string file = (directory_.path() / "events").string();
   const std::string checkpoint = (directory_.path() / "checkpoint").string();

@@ -122,7 +122,9 @@ class AnyToggle {
   AnyToggle(Client& client, ToggleOptions options);
 
   // Saves one event. Errors: kInFuture if it is dated beyond max_skew; kConflict if the same event
-  // id and time were saved with another state.
+  // id and time were saved with another state; kValidation if the item is too large. If an event
+  // can never be saved, whatever the table, the error is kInvalidArgument, kConflict or
+  // kValidation, and its message begins with `id: `, `at: ` or `event: `.
   Result<Saved> save(const ToggleId& id, const AttributeValue& state, Time at,
                      const EventId& event = {}) const;
 

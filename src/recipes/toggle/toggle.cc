@@ -127,6 +127,23 @@ Result<Saved> meaning_of_existing(const Event& event, const std::optional<Item>&
   return fail(Code::kConflict, "event: it was saved before at this time, with another state");
 }
 
+// An error about the event has a message that begins with the argument's name. If the table has
+// other keys, the request for the settings has failed before.
+Failure not_written(Error error) {
+  if (error.code == Code::kTransactionCanceled && !error.retryable() && error.detail) {
+    for (const CancellationReason& reason : error.detail->reasons) {
+      if (reason.code != "ValidationError" && reason.code != "ItemCollectionSizeLimitExceeded") {
+        continue;
+      }
+      error.code = Code::kValidation;
+      error.message = reason.message;
+      break;
+    }
+  }
+  if (error.code == Code::kValidation) error.message = "event: " + error.message;
+  return Failure(std::move(error));
+}
+
 // Indexes of the two actions of a gated save.
 constexpr std::size_t kLatestAction = 0;
 constexpr std::size_t kLogAction = 1;
@@ -201,7 +218,7 @@ struct AnyToggle::State {
     auto written = with_retries(options.retry, time, [&] { return client.put_item(put); });
     if (!written) {
       if (written.error().code != Code::kConditionalCheckFailed) {
-        return failure_of(std::move(written));
+        return not_written(written.error());
       }
       STATOR_ASSIGN_OR_RETURN(const auto existing,
                               refused(event, event.sk, item_in(written.error())));
@@ -227,7 +244,7 @@ struct AnyToggle::State {
       STATOR_ASSIGN_OR_RETURN(const Saved meaning, meaning_of_existing(event, existing));
       return settled(meaning == Saved::kStored ? Saved::kNewest : meaning, event, terms);
     }
-    if (!condition_failed_at(error, kLatestAction)) return failure_of(std::move(written));
+    if (!condition_failed_at(error, kLatestAction)) return not_written(error);
     STATOR_ASSIGN_OR_RETURN(const auto latest,
                             refused(event, kLatestKey, item_at(error, kLatestAction)));
     if (!latest) return Saved::kLate;
