@@ -88,7 +88,10 @@ soak: package
 	cmake --build --preset soak -j $(JOBS) --target crash_test damaged_log_test disk_full_test \
 	  full_disk_server_test migration_kill_test sweep_costs_test \
 	  linearizability_pair_test linearizability_test feed_recipe_test semaphore_recipe_test sensors_recipe_test \
-	  toggle_recipe_test postgres_test cluster_test client_homes_test transfer_homes_test history_test metamorphic_test
+	  toggle_recipe_test postgres_test cluster_test client_homes_test transfer_homes_test history_test metamorphic_test \
+	  lease_simulation_test cli_consume_test
+	STATOR_LEASE_RUNS=20000 build/soak/tests/recipes/lease_simulation_test
+	STATOR_TOGGLE_RUNS=20000 build/soak/src/cli/cli_consume_test --gtest_filter='ToggleConsumeSimulation.*'
 	STATOR_LINEARIZABILITY_ROUNDS=500 build/soak/tests/linearizability/linearizability_pair_test
 	STATOR_TEST_HOMES=postgres build/soak/tests/recipes/feed_recipe_test
 	STATOR_TEST_HOMES=postgres build/soak/tests/recipes/sensors_recipe_test
