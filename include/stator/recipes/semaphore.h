@@ -6,13 +6,11 @@
 // Guarantees, independent of wall clocks:
 // - The fencing tokens of a name strictly increase.
 // - Lease::commit sends a transaction only while the lease has time remaining(), and it takes
-// effect
-//   only while the permit is stored as this lease's: neither taken over nor released nor revoked.
-//   So a holder that was paused past the end of its lease sends nothing, and a transaction that it
-//   sent before has no effect after a takeover.
+//   effect only while the permit is stored as this lease's: neither taken over nor released nor
+//   revoked. So a holder that was paused past the end of its lease sends nothing, and a transaction
+//   that it sent before has no effect after a takeover.
 // - At most `permits` leases of a name have time remaining(), apart from those that break_lock()
-// has
-//   revoked or set_permits() has made surplus. This requires that boot clocks
+//   has revoked or set_permits() has made surplus. This requires that boot clocks
 //   (TimeSource::since_boot) keep a bound: while the holder's clock advances by the lease, an
 //   observer's clock advances by at most takeover_after(lease). Clocks within 999 ppm of true time,
 //   with sudden corrections of up to 10 ms in total, keep it. A virtual machine that is paused or
