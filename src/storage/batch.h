@@ -5,7 +5,7 @@
 // Commit versions: a commit assigns each versioned row a number above 0, its position in the order
 // of all versioned rows of the store. Commit versions ascend within a batch in the order of the
 // puts, and from one commit of a key to the next. This includes restarts, crashes and copies. A
-// version is assigned only once, except that with durability `os` a power failure can remove a row.
+// version that a reader has seen is assigned only once, even if a power failure removes its row.
 // Thread safety: as for std::vector.
 #pragma once
 

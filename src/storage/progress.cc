@@ -103,7 +103,7 @@ std::optional<Progress> ProgressFile::read(const std::filesystem::path& path) {
       .boot = std::string(newest->boot.data(), strnlen(newest->boot.data(), newest->boot.size()))};
 }
 
-void ProgressFile::write(const Progress& progress) {
+Result<void> ProgressFile::write(const Progress& progress) {
   Slot slot{.serial = ++writes_,
             .last_row = progress.last_row,
             .commit_versions_end = progress.commit_versions_end,
@@ -111,7 +111,10 @@ void ProgressFile::write(const Progress& progress) {
   std::memcpy(slot.boot.data(), progress.boot.data(), std::min(progress.boot.size(), kBootBytes));
   slot.checksum = checksum_of(slot);
   const auto offset = static_cast<off_t>(writes_ % 2 * kSlotBytes);
-  static_cast<void>(!pwrite(descriptor_.get(), &slot, sizeof(slot), offset));
+  if (pwrite(descriptor_.get(), &slot, sizeof(slot), offset) != ssize_t{sizeof(slot)}) {
+    return progress_failure("write", path_, errno);
+  }
+  return {};
 }
 
 Result<void> ProgressFile::sync() {

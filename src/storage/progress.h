@@ -3,7 +3,8 @@
 //
 // With it, a log that lost its end differs from one whose last write was never acknowledged. The
 // file is written without a sync after each group of writes, so it survives the process. It never
-// claims more than was acknowledged, and after a loss of power it can claim less.
+// claims more than was acknowledged, and after a loss of power it can claim less. Only the end of
+// the commit versions is synced before it counts.
 // Layout: docs/formats/directory.md.
 #pragma once
 
@@ -19,7 +20,7 @@ namespace stator {
 
 struct Progress {
   uint64_t last_row = 0;             // the number of the last acknowledged row
-  uint64_t commit_versions_end = 0;  // above every commit version that was assigned
+  uint64_t commit_versions_end = 0;  // above every commit version that was shown; 0: unknown
   bool synced = true;                // false: the writes had only reached the operating system
   std::string boot = {};             // the boot_id() at that time
 };
@@ -35,8 +36,8 @@ class ProgressFile {
   // Absent if there is no file, or none of it is readable.
   static std::optional<Progress> read(const std::filesystem::path& path);
 
-  // A failure leaves the earlier progress in place: the file then claims less.
-  void write(const Progress& progress);
+  // A failure leaves the earlier progress in place: the file then claims less. Errors: kIo.
+  Result<void> write(const Progress& progress);
   Result<void> sync();
 
  private:

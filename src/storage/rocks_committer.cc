@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kGroupBytesMax = 8UL << 20;
 constexpr std::chrono::milliseconds kLookInterval{100};
 constexpr uint64_t kLookBytes = 1UL << 20;
+constexpr uint64_t kReservedVersions = 1UL << 16;
 constexpr std::chrono::seconds kQuiet{1};  // without writes, until the progress file is synced
 constexpr const char* kDiskFull = "the disk is full, so only deletes are taken until there is room";
 constexpr const char* kStuck =
@@ -332,9 +333,23 @@ bool RocksCommitter::admit(const Group& group) {
   return true;
 }
 
+// Makes the progress file durable, if it does not exclude commit versions up to `last` from reuse.
+Result<void> RocksCommitter::reserve_commit_versions(uint64_t last) {
+  if (sync_ || last < opened_.progress.commit_versions_end) return {};
+  Progress reserved = opened_.progress;
+  reserved.commit_versions_end = last + kReservedVersions;
+  STATOR_RETURN_IF_ERROR(opened_.file->write(reserved));
+  STATOR_RETURN_IF_ERROR(opened_.file->sync());
+  opened_.progress = reserved;
+  return {};
+}
+
 CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* observer) {
   if (!admit(group)) {
     return refused({.code = Code::kIo, .message = space_.is_stuck() ? kStuck : kDiskFull});
+  }
+  if (auto reserved = reserve_commit_versions(group.back()->last_commit_version); !reserved) {
+    return refused(reserved.error());
   }
   if (observer != nullptr) {
     for (const auto& waiting : group) {
@@ -344,7 +359,7 @@ CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* o
   const rocksdb::Status status = write(group);
   if (status.ok()) {
     opened_.progress.last_row = db_.GetLatestSequenceNumber();
-    opened_.file->write(opened_.progress);
+    static_cast<void>(opened_.file->write(opened_.progress));
     return {};
   }
   if (space_.is_stuck() || (!status.IsNoSpace() && !space_.ran_out())) {

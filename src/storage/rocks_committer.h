@@ -12,9 +12,11 @@
 // it. Commit versions begin above the number found at startup. Each belongs to its own row, and
 // batches are written in the order of their versions. By induction, no stored row has a commit
 // version above the latest number. So the next startup begins above all of them, even if a crash
-// lost the end of the log. Commit versions of rejected batches are assigned again, because they are
-// in no row; otherwise they could overtake the numbers. After a write with an unknown outcome, the
-// committer rejects all batches until the next startup.
+// lost the end of the log. With durability `os`, readers can have seen the lost rows too. So before
+// the committer writes a commit version, the progress file durably excludes it from reuse, and the
+// next startup raises the number (docs/formats/directory.md). Commit versions of rejected batches
+// are assigned again, because they are in no row; otherwise they could overtake the numbers. After
+// a write with an unknown outcome, the committer rejects all batches until the next startup.
 //
 // Failure: while the disk is too full (see RocksSpace), the committer rejects batches before it
 // writes any part of them, except batches that free space. If the disk becomes full during a write,
@@ -114,6 +116,7 @@ class RocksCommitter {
   void give_up(const CommitResult& result);
   bool is_full_for(const Batch& batch);
   bool admit(const Group& group);
+  Result<void> reserve_commit_versions(uint64_t last);
   void await_work(std::unique_lock<std::mutex>& lock);
   CommitResult write_durably(const Group& group, CommitObserver* observer);
 

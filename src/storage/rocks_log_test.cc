@@ -44,6 +44,12 @@ class RocksLog : public testing::Test {
     std::filesystem::remove(killed_ / "ballast");
   }
 
+  static void put_versioned(TransactStore& store, int rows) {
+    Batch batch;
+    for (int i = 0; i < rows; ++i) batch.put_versioned("log-", "", "x");
+    EXPECT_EQ(write_and_wait(store, std::move(batch)).outcome, CommitOutcome::kCommitted);
+  }
+
   std::filesystem::path copy_killed() {
     const auto path = directory_.path() / ("copy " + std::to_string(copies_++));
     std::filesystem::copy(killed_, path, std::filesystem::copy_options::recursive);
@@ -175,6 +181,54 @@ TEST_F(RocksLog, ThatLostPowerWithDurabilityOsIsCutAndReported) {
   ASSERT_EQ(reports.size(), 1U);
   EXPECT_NE(reports[0].find("damaged-log-1"), std::string::npos) << reports[0];
   EXPECT_TRUE(std::filesystem::exists(path / "damaged-log-1"));
+}
+
+// The reservation of commit versions was synced, but not what the file says since.
+TEST_F(RocksLog, ThatLostPowerWithDurabilityOsRepeatsNoCommitVersion) {
+  const auto alive = directory_.path() / "alive";
+  store_ = std::move(*open_rocks_store({.path = alive, .durability = Durability::kOs}));
+  put_versioned(*store_, 1);
+  put_versioned(*store_, 70'000);  // more than were reserved
+  const std::string synced = test::read_file(alive / "progress");
+  for (int i = 0; i < 100; ++i) put_versioned(*store_, 1);
+  const LogPosition shown = *store_->safe_position();
+  std::filesystem::copy(alive, killed_, std::filesystem::copy_options::recursive);
+  std::filesystem::remove(killed_ / "ballast");
+  const std::string written = test::read_file(killed_ / "progress");
+  const auto whole = std::filesystem::file_size(log_of(killed_));
+  for (const auto& [progress, kept] : {std::pair(synced, whole / 2), std::pair(written, whole / 2),
+                                       std::pair(synced, uintmax_t{0})}) {
+    const auto path = copy_killed();
+    std::filesystem::resize_file(log_of(path), kept);
+    std::ofstream(path / "progress", std::ios::binary) << progress;
+    LogPosition last = shown;
+    for (int start = 0; start < 2; ++start) {
+      const RocksStoreOptions options{
+          .path = path, .durability = Durability::kOs, .boot = "the next"};
+      const auto store = open_rocks_store(options);
+      ASSERT_THAT(store, IsOk());
+      EXPECT_GE(*(*store)->safe_position(), last);
+      put_versioned(**store, 1);
+      EXPECT_GT(*(*store)->safe_position(), last);
+      last = *(*store)->safe_position();
+    }
+    std::filesystem::remove_all(path);
+  }
+}
+
+TEST_F(RocksLog, ThatIsRecoveredRepeatsNoCommitVersion) {
+  const auto alive = directory_.path() / "alive";
+  store_ = std::move(*open_rocks_store({.path = alive}));
+  put_versioned(*store_, 1);
+  std::filesystem::copy(alive, killed_, std::filesystem::copy_options::recursive);
+  put_versioned(*store_, 10);
+  const LogPosition shown = *store_->safe_position();
+  std::filesystem::copy_file(alive / "progress", killed_ / "progress",
+                             std::filesystem::copy_options::overwrite_existing);
+  ASSERT_THAT(recover_rocks_store(killed_), IsOk());
+  const auto store = open_rocks_store({.path = killed_});
+  ASSERT_THAT(store, IsOk());
+  EXPECT_GE(*(*store)->safe_position(), shown);
 }
 
 TEST_F(RocksLog, ThatIsSoundIsLeftAloneByRecovery) {

@@ -12,7 +12,9 @@
 #include <rocksdb/metadata.h>
 #include <rocksdb/options.h>
 #include <rocksdb/table.h>
+#include <rocksdb/write_batch.h>
 
+#include <algorithm>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -164,6 +166,24 @@ Result<OpenedDatabase> open_to_read(OpenedDatabase opened, const RocksStoreOptio
   return opened;
 }
 
+// Makes the next row's number at least `first`. RocksDB numbers only rows that it writes, so this
+// erases a key that no row has. Synced, because the progress file then names the last row.
+Result<void> number_rows_from(rocksdb::DB& db, uint64_t first, const std::filesystem::path& path) {
+  constexpr uint64_t kErasuresMax = 1UL << 16;
+  for (uint64_t next = db.GetLatestSequenceNumber() + 1; next < first;) {
+    const uint64_t count = std::min(first - next, kErasuresMax);
+    rocksdb::WriteBatch erasures;
+    rocksdb::Status status;
+    for (uint64_t i = 0; i < count && status.ok(); ++i) status = erasures.Delete("");
+    rocksdb::WriteOptions synced;
+    synced.sync = true;
+    if (status.ok()) status = db.Write(synced, &erasures);
+    if (!status.ok()) return open_failure(path, status);
+    next += count;
+  }
+  return {};
+}
+
 uint64_t bytes_of(const LogState& log) {
   uint64_t bytes = 0;
   for (const LogFile& file : log.files) bytes += file.bytes;
@@ -199,12 +219,16 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
                                             last_row, log.last_row));
   }
   opened.space->opened(*db);
+  if (const auto earlier = ProgressFile::read(options.path / kProgressName)) {
+    STATOR_RETURN_IF_ERROR(number_rows_from(*db, earlier->commit_versions_end, options.path));
+  }
   STATOR_ASSIGN_OR_RETURN(ProgressFile file, ProgressFile::open(options.path / kProgressName));
   opened.file.emplace(std::move(file));
-  opened.progress = {.last_row = last_row,
+  opened.progress = {.last_row = db->GetLatestSequenceNumber(),
+                     .commit_versions_end = db->GetLatestSequenceNumber() + 1,
                      .synced = options.durability == Durability::kSync,
                      .boot = boot_of(options)};
-  opened.file->write(opened.progress);
+  STATOR_RETURN_IF_ERROR(opened.file->write(opened.progress));
   STATOR_RETURN_IF_ERROR(opened.file->sync());
   opened.space->restore_ballast();
   return opened;
@@ -223,8 +247,12 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
     if (log.damage.empty()) return recovery;
     recovery.damage = log.damage;
     STATOR_ASSIGN_OR_RETURN(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
+    // The rows after the damage can have commit versions up to the number of the last one.
+    const Progress before = ProgressFile::read(path / kProgressName).value_or(Progress{});
+    const uint64_t versions_end = std::max(before.commit_versions_end, before.last_row + 1);
     STATOR_ASSIGN_OR_RETURN(ProgressFile progress, ProgressFile::open(path / kProgressName));
-    progress.write({.last_row = log.last_row, .boot = boot_of(options)});
+    STATOR_RETURN_IF_ERROR(progress.write(
+        {.last_row = log.last_row, .commit_versions_end = versions_end, .boot = boot_of(options)}));
     STATOR_RETURN_IF_ERROR(progress.sync());
   }
   STATOR_ASSIGN_OR_RETURN(const auto store, open_rocks_store(options));

@@ -166,7 +166,12 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
     if (writable && bytes > kLogBytesLeft) {
       db_->Flush(flush_at_once()).PermitUncheckedError();
     }
-    if (opened_.file) static_cast<void>(opened_.file->sync());
+    if (!opened_.file) return;
+    if (writable) {
+      opened_.progress.commit_versions_end = db_->GetLatestSequenceNumber() + 1;
+      static_cast<void>(opened_.file->write(opened_.progress));
+    }
+    static_cast<void>(opened_.file->sync());
   }
 
   StoreCapabilities capabilities() const override {

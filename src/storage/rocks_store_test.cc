@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <filesystem>
 #include <fstream>
@@ -23,14 +24,21 @@
 
 namespace {
 std::atomic<int> progress_syncs = 0;
-}
+std::atomic<bool> progress_sync_fails = false;
+}  // namespace
 
 // In place of the C library's.
 extern "C" int fdatasync(int descriptor) {
   std::error_code error;
   const auto path =
       std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(descriptor), error);
-  if (path.filename() == "progress") ++progress_syncs;
+  if (path.filename() == "progress") {
+    ++progress_syncs;
+    if (progress_sync_fails) {
+      errno = EIO;
+      return -1;
+    }
+  }
   return static_cast<int>(syscall(SYS_fdatasync, descriptor));
 }
 
@@ -253,6 +261,25 @@ TEST_F(RocksStore, SyncsItsProgressAfterWritesOnAnyThread) {
     const int before = progress_syncs;
     EXPECT_TRUE(test::comes_true([&] { return progress_syncs > before; }));
   }
+}
+
+TEST_F(RocksStore, WritesNoCommitVersionThatAPowerFailureCouldRepeat) {
+  auto store = open({.durability = Durability::kOs});
+  const auto put_versioned = [&] {
+    Batch batch;
+    batch.put_versioned("log-", "", "x");
+    return write(*store, std::move(batch)).get();
+  };
+  progress_sync_fails = true;
+  EXPECT_EQ(put(*store, "a", "1").get().outcome, CommitOutcome::kCommitted);
+  const CommitResult refused = put_versioned();
+  EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
+  EXPECT_NE(refused.error.message.find("could not sync"), std::string::npos)
+      << refused.error.message;
+  progress_sync_fails = false;
+  const int before = progress_syncs;
+  for (int i = 0; i < 1000; ++i) EXPECT_EQ(put_versioned().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(progress_syncs, before + 1);
 }
 
 TEST_F(RocksStore, QueuesBehindAWriteInProgressOnAnyThread) {

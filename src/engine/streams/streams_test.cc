@@ -608,6 +608,41 @@ TEST_F(Streams, KeepIteratorsGoodOverARestart) {
   EXPECT_EQ(page->records[0].event_id, before[0].event_id);
 }
 
+// The consumer has read records whose writes a power failure removes.
+TEST_F(Streams, SkipNoRecordAfterALossOfPowerWithDurabilityOs) {
+  const auto alive = directory_.path() / "alive";
+  const auto disk = directory_.path() / "disk";
+  const auto open_os = [&](const std::filesystem::path& path, std::string boot) {
+    auto store =
+        open_rocks_store({.path = path, .durability = Durability::kOs, .boot = std::move(boot)});
+    ASSERT_THAT(store, IsOk());
+    open(std::move(*store));
+  };
+  open_os(alive, "");
+  create(with_stream(hash_table()));
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 0}}), IsOk());
+  std::filesystem::copy(alive, disk, std::filesystem::copy_options::recursive);
+  std::filesystem::remove(disk / "ballast");
+  for (int n = 1; n <= 200; ++n) ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", n}}), IsOk());
+  const std::string stream = stream_of("Things");
+  const auto seen = records(stream);
+  ASSERT_THAT(seen, SizeIs(201));
+  const std::string last = seen.back().sequence_number;
+  const std::string shard = shard_with(stream, last);
+  const auto page = read_from(iterator(stream, shard));
+  ASSERT_THAT(page, IsOk());
+  ASSERT_TRUE(page->next_iterator);
+  engine_.reset();
+  open_os(disk, "the next");
+  const auto after_last = iterator(stream, shard, ShardIteratorType::kAfterSequenceNumber, last);
+  for (int n = 1000; n < 1003; ++n) ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", n}}), IsOk());
+  for (const std::string& from : {*page->next_iterator, after_last}) {
+    const auto next = read_from(from);
+    ASSERT_THAT(next, IsOk());
+    EXPECT_THAT(next->records, SizeIs(3));
+  }
+}
+
 TEST_F(Streams, TellOfEachChangeOnceInItsItemsOrderUnderManyWriters) {
   open_directory();
   create(with_stream(hash_table()));
