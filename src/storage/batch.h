@@ -31,32 +31,32 @@ struct Write {
 
 class Batch {
  public:
-  void put(std::string_view key, std::string_view value) {
+  void put(std::string key, std::string value) {
     put_bytes_ += key.size() + value.size();
     bytes_ += key.size() + value.size() + kOverheadBytes;
-    writes_.push_back({std::string(key), std::string(value)});
+    writes_.push_back({std::move(key), std::move(value)});
   }
-  void erase(std::string_view key) {
+  void erase(std::string key) {
     erases_ = true;
     bytes_ += key.size() + kOverheadBytes;
-    writes_.push_back({std::string(key), std::nullopt});
+    writes_.push_back({std::move(key), std::nullopt});
   }
   // Puts a row whose key is `prefix`, the big-endian commit version, and `suffix`.
-  void put_versioned(std::string_view prefix, std::string_view suffix, std::string_view value) {
+  void put_versioned(std::string_view prefix, std::string_view suffix, std::string value) {
     std::string key;
     key.reserve(prefix.size() + kCommitVersionBytes + suffix.size());
     key.append(prefix).append(kCommitVersionBytes, '\0').append(suffix);
     versioned_.push_back({.write = writes_.size(), .offset = prefix.size()});
     bytes_ += key.size() + value.size() + kOverheadBytes;
-    writes_.push_back({std::move(key), std::string(value)});
+    writes_.push_back({std::move(key), std::move(value)});
   }
   // Puts a SchemaRow; version 0 erases it.
-  void put_schema_version(std::string_view key, uint64_t version) {
+  void put_schema_version(std::string key, uint64_t version) {
     schema_writes_.push_back({.write = writes_.size(), .version = version});
-    if (version == 0) return erase(key);
+    if (version == 0) return erase(std::move(key));
     std::string value;
     append_big_endian(value, version);
-    put(key, value);
+    put(std::move(key), std::move(value));
   }
   struct SchemaWrite {
     std::size_t write = 0;  // in writes()

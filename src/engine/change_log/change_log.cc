@@ -79,7 +79,7 @@ void put_change(Batch& batch, SpaceId log, std::string_view item_row_key, const 
   append_big_endian(value, static_cast<uint32_t>(before.size()));
   value.append(before).append(after);
   const auto log_partition = static_cast<unsigned char>(log_partition_of(item_row_key));
-  batch.put_versioned(partition_of(log, log_partition), {}, value);
+  batch.put_versioned(partition_of(log, log_partition), {}, std::move(value));
 }
 
 Result<Change> read_change(std::string_view key, std::string_view value) {

@@ -104,10 +104,10 @@ std::vector<IndexChange> index_changes(const Table& table, const std::optional<I
   return changes;
 }
 
-void apply_index_changes(const std::vector<IndexChange>& changes, Batch& batch) {
-  for (const IndexChange& change : changes) {
-    if (change.erased_key) batch.erase(*change.erased_key);
-    if (change.put_key) batch.put(*change.put_key, change.entry);
+void apply_index_changes(std::vector<IndexChange>& changes, Batch& batch) {
+  for (IndexChange& change : changes) {
+    if (change.erased_key) batch.erase(std::move(*change.erased_key));
+    if (change.put_key) batch.put(std::move(*change.put_key), std::move(change.entry));
   }
 }
 

@@ -31,6 +31,7 @@ struct IndexChange {
 std::vector<IndexChange> index_changes(const Table& table, const std::optional<ItemView>& before,
                                        const std::optional<ItemView>& after);
 
-void apply_index_changes(const std::vector<IndexChange>& changes, Batch& batch);
+// Moves the keys and entries into the batch.
+void apply_index_changes(std::vector<IndexChange>& changes, Batch& batch);
 
 }  // namespace stator

@@ -56,7 +56,7 @@ class TokenSweep final : public Job {
     if (keys.empty()) return {};
     const auto change = [&](GuardedRows rows, Batch& batch) -> Result<void> {
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        batch.erase(expired[i]);
+        batch.erase(std::string(expired[i]));
         if (!rows[i]) continue;
         const auto row = decode_token_row(*rows[i]);
         const auto expired_ms = static_cast<int64_t>(queue_time(expired[i]));

@@ -203,28 +203,26 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   }
   switch (action.action) {
     case TransactAction::kConditionCheck:
-      effect.after = effect.before;
-      effect.after_bytes = effect.before_bytes;
-      return effect;
+      effect.leaves_item = true;
+      break;
     case TransactAction::kPut:
-      effect.after = action.item;
       break;
     case TransactAction::kDelete:
-      if (action.expired_at_ms && old_item && !has_expired(action, *old_item)) {
-        effect.after = effect.before;
-        effect.after_bytes = effect.before_bytes;
-        return effect;
-      }
+      effect.leaves_item = action.expired_at_ms && old_item && !has_expired(action, *old_item);
       break;
     case TransactAction::kUpdate:
       if (action.update) {
-        STATOR_ASSIGN_OR_RETURN(effect.after, action.update->apply(old_item, action.key));
+        STATOR_ASSIGN_OR_RETURN(effect.updated, action.update->apply(old_item, action.key));
       } else {
-        effect.after = effect.before ? *effect.before : encode_item(action.key);
+        effect.updated = effect.before ? *effect.before : encode_item(action.key);
       }
       break;
   }
-  const std::optional<ItemView> new_item = view_of(effect.after);
+  if (effect.leaves_item) {
+    effect.after_bytes = effect.before_bytes;
+    return effect;
+  }
+  const std::optional<ItemView> new_item = image_after(action, effect);
   if (new_item) effect.after_bytes = item_size_bytes(*new_item);
   if (action.action == TransactAction::kUpdate && new_item) {
     STATOR_RETURN_IF_ERROR(
@@ -236,24 +234,30 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   return effect;
 }
 
-void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
-                  Batch& batch) {
-  if (effect.before == effect.after) return;
-  if (effect.after) {
-    batch.put(action.row_key, *effect.after);
+std::optional<ItemView> image_after(const WriteAction& action, const WriteEffect& effect) {
+  if (effect.leaves_item) return view_of(effect.before);
+  if (action.action == TransactAction::kPut) return ItemView(action.item);
+  return view_of(effect.updated);
+}
+
+void apply_effect(const WriteAction& action, WriteEffect& effect, int64_t time_ms, Batch& batch) {
+  if (effect.leaves_item) return;
+  const std::optional<ItemView> before = view_of(effect.before);
+  const std::optional<ItemView> after = image_after(action, effect);
+  if (before ? after && before->bytes() == after->bytes() : !after) return;
+  if (after) {
+    batch.put(action.row_key, std::string(after->bytes()));
   } else {
     batch.erase(action.row_key);
   }
   apply_index_changes(effect.index_changes, batch);
   if (const ExpiryQueue* queue = action.table->expiry()) {
-    apply_expiry(*queue, action.row_key, effect.before, effect.after, batch);
+    apply_expiry(*queue, action.row_key, before, after, batch);
   }
   if (const SpaceId log = action.table->log_space(); log != 0) {
-    put_change(batch, log, action.row_key,
-               {.time_ms = time_ms,
-                .before = view_of(effect.before),
-                .after = view_of(effect.after),
-                .by_service = action.by_service});
+    put_change(
+        batch, log, action.row_key,
+        {.time_ms = time_ms, .before = before, .after = after, .by_service = action.by_service});
   }
 }
 
@@ -267,7 +271,8 @@ void commit_actions(TransactStore& store, std::span<const WriteAction> actions,
 
 void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t sequence) {
   const Table& table = *action.table;
-  table.counters(0).add(sequence, {.items = (effect.after ? 1 : 0) - (effect.before ? 1 : 0),
+  const std::optional<ItemView> after = image_after(action, effect);
+  table.counters(0).add(sequence, {.items = (after ? 1 : 0) - (effect.before ? 1 : 0),
                                    .bytes = static_cast<int64_t>(effect.after_bytes) -
                                             static_cast<int64_t>(effect.before_bytes)});
   for (const IndexChange& change : effect.index_changes) {
@@ -275,8 +280,8 @@ void count_effect(const WriteAction& action, const WriteEffect& effect, uint64_t
         .add(sequence, {.items = change.items_delta, .bytes = change.bytes_delta});
   }
   count_collection(action, effect, sequence);
-  if (table.expiry() == nullptr || !effect.after) return;
-  const auto seconds = expiry_seconds(*table.expiry(), ItemView(*effect.after));
+  if (table.expiry() == nullptr || !after) return;
+  const auto seconds = expiry_seconds(*table.expiry(), *after);
   if (seconds) table.sweep_cursor().lower(*seconds);
 }
 

@@ -54,7 +54,8 @@ struct WriteAction {
 
 struct WriteEffect {
   std::optional<EncodedItem> before;
-  std::optional<EncodedItem> after;
+  std::optional<EncodedItem> updated = {};  // of an update
+  bool leaves_item = false;                 // the action does not apply, or only checks
   std::size_t before_bytes = 0;
   std::size_t after_bytes = 0;
   std::vector<IndexChange> index_changes;
@@ -85,10 +86,11 @@ inline constexpr int kRebindsMax = 20;  // of one request
 // kConditionalCheckFailed, with the item in its detail if requested; kValidation for an update that
 // is invalid for the item.
 Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std::string> before);
-// Adds the writes of the item, its index entries and, if the table has a log, the change record to
-// the batch. All changes of one transaction have the same `time_ms`.
-void apply_effect(const WriteAction& action, const WriteEffect& effect, int64_t time_ms,
-                  Batch& batch);
+// Returns the item after the write, if any. Borrows from both.
+std::optional<ItemView> image_after(const WriteAction& action, const WriteEffect& effect);
+// Adds the writes of the item, its index entries, which it moves, and, if the table has a log, the
+// change record to the batch. All changes of one transaction have the same `time_ms`.
+void apply_effect(const WriteAction& action, WriteEffect& effect, int64_t time_ms, Batch& batch);
 
 // Commits the batch that `decide` returns for the rows of `keys`: those of the actions' items, then
 // any others.

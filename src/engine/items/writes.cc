@@ -31,13 +31,13 @@ std::optional<EncodedItem> returned_values(ReturnValues wanted, const WriteActio
     case ReturnValues::kAllOld:
       return std::move(effect.before);
     case ReturnValues::kAllNew:
-      return std::move(effect.after);
+      return std::move(effect.updated);
     case ReturnValues::kUpdatedOld:
       if (!action.update || !effect.before) return std::nullopt;
       return some(action.update->updated_part(ItemView(*effect.before)));
     case ReturnValues::kUpdatedNew:
-      if (!action.update || !effect.after) return std::nullopt;
-      return some(action.update->updated_part(ItemView(*effect.after)));
+      if (!action.update || !effect.updated) return std::nullopt;
+      return some(action.update->updated_part(ItemView(*effect.updated)));
   }
   return std::nullopt;
 }

@@ -585,7 +585,7 @@ class BulkPuts final : public Job {
       STATOR_RETURN_IF_ERROR(read_range(*engine_.store,
                                         {.range = {.begin = begin, .end = prefix_end(begin)}},
                                         [&](std::string_view key, std::string_view) {
-                                          batch.erase(key);
+                                          batch.erase(std::string(key));
                                           return ++rows < kReportFileLines;
                                         }));
       if (rows == 0) return {};

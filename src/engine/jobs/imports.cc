@@ -223,10 +223,9 @@ class Import final : public Job {
       for (const auto& [key, item] : batch_) {
         const std::optional<std::string>& before = rows[++at];
         batch.put(key, item);
-        apply_index_changes(
-            index_changes(*table_, before ? std::optional(ItemView(*before)) : std::nullopt,
-                          ItemView(item)),
-            batch);
+        auto changes = index_changes(
+            *table_, before ? std::optional(ItemView(*before)) : std::nullopt, ItemView(item));
+        apply_index_changes(changes, batch);
       }
       put_record(batch, key_, record);
       return {};

@@ -45,7 +45,8 @@ Result<void> RowCopy::write(Progress progress) const {
   for (const PastItem& row : batch_) {
     batch.put(moved_key(row.row_key, plan_.to), row.item);
     if (plan_.indexed != nullptr) {
-      apply_index_changes(index_changes(*plan_.indexed, {}, ItemView(row.item)), batch);
+      auto changes = index_changes(*plan_.indexed, {}, ItemView(row.item));
+      apply_index_changes(changes, batch);
     }
   }
   progress(batch, batch_.back().row_key);

@@ -161,7 +161,7 @@ Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
 std::optional<EncodedItem> returning_item(ReturnValues wanted, const WriteAction& action,
                                           const WriteEffect& effect) {
   const bool fresh = wanted == ReturnValues::kAllNew || wanted == ReturnValues::kUpdatedNew;
-  const std::optional<EncodedItem>& image = fresh ? effect.after : effect.before;
+  const std::optional<EncodedItem>& image = fresh ? effect.updated : effect.before;
   if (wanted == ReturnValues::kNone || !image) return std::nullopt;
   if (wanted == ReturnValues::kAllOld || wanted == ReturnValues::kAllNew) return image;
   if (!action.update) return std::nullopt;

@@ -35,16 +35,15 @@ std::vector<RangeRead> expired_rows(const ExpiryQueue& queue, int64_t from_secon
 }
 
 void apply_expiry(const ExpiryQueue& queue, std::string_view item_row_key,
-                  const std::optional<EncodedItem>& before, const std::optional<EncodedItem>& after,
-                  Batch& batch) {
-  const auto row_of = [&](const std::optional<EncodedItem>& item) {
-    return item ? expiry_row_key(queue, ItemView(*item), item_row_key) : std::nullopt;
+                  std::optional<ItemView> before, std::optional<ItemView> after, Batch& batch) {
+  const auto row_of = [&](std::optional<ItemView> item) {
+    return item ? expiry_row_key(queue, *item, item_row_key) : std::nullopt;
   };
-  const auto old_row = row_of(before);
-  const auto new_row = row_of(after);
+  auto old_row = row_of(before);
+  auto new_row = row_of(after);
   if (old_row == new_row) return;
-  if (old_row) batch.erase(*old_row);
-  if (new_row) batch.put(*new_row, "");
+  if (old_row) batch.erase(std::move(*old_row));
+  if (new_row) batch.put(std::move(*new_row), "");
 }
 
 }  // namespace stator

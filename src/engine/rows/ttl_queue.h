@@ -61,7 +61,6 @@ class SweepCursor {
 
 // Adds the changes of the queue that follow from a write of the item in row `item_row_key`.
 void apply_expiry(const ExpiryQueue& queue, std::string_view item_row_key,
-                  const std::optional<EncodedItem>& before, const std::optional<EncodedItem>& after,
-                  Batch& batch);
+                  std::optional<ItemView> before, std::optional<ItemView> after, Batch& batch);
 
 }  // namespace stator

@@ -29,7 +29,7 @@ class Deletions {
   void done(const Result<WriteEffect>& effect) {
     const std::lock_guard lock(mutex_);
     if (!effect) failed_ = true;
-    if (effect && effect->before && !effect->after) ++deleted_;
+    if (effect && effect->before && !effect->leaves_item) ++deleted_;
     if (--pending_ == 0) all_done_.notify_all();
   }
   // Returns no value if a deletion failed.
