@@ -7,13 +7,33 @@
 #include <cerrno>
 #include <cstring>
 #include <string>
+#include <system_error>
+#include <vector>
 
 namespace stator {
 namespace {
 
-Failure directory_failure(const char* doing, const std::filesystem::path& path) {
+Failure directory_failure(const char* doing, const std::filesystem::path& path, int error) {
   return fail(Code::kIo, std::string("cannot ") + doing + " '" + path.string() + "': " +
-                             std::strerror(errno) + "; check its permissions and the space left");
+                             std::strerror(error) + "; check its permissions and the space left");
+}
+
+Code code_of(int error) {
+  switch (error) {
+    case ENOENT:
+      return Code::kNotFound;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+    case ELOOP:
+    case ENAMETOOLONG:
+    case ENOTDIR:
+    case EISDIR:
+    case ENXIO:
+      return Code::kAccessDenied;
+    default:
+      return Code::kIo;
+  }
 }
 
 }  // namespace
@@ -36,9 +56,31 @@ bool write_all(int descriptor, std::string_view bytes) {
 
 Result<void> sync_directory(const std::filesystem::path& path) {
   const Descriptor directory(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() < 0) return directory_failure("open", path);
-  if (fsync(directory.get()) != 0) return directory_failure("sync", path);
+  if (directory.get() < 0) return directory_failure("open", path, errno);
+  if (fsync(directory.get()) != 0) return directory_failure("sync", path, errno);
   return {};
+}
+
+Result<void> make_directories(const std::filesystem::path& path) {
+  std::error_code error;
+  std::vector<std::filesystem::path> missing;
+  for (auto at = std::filesystem::absolute(path).lexically_normal();
+       !std::filesystem::exists(at, error) && at.has_relative_path(); at = at.parent_path()) {
+    if (at.has_filename()) missing.push_back(at);
+  }
+  std::filesystem::create_directories(path, error);
+  if (error) return directory_failure("create", path, error.value());
+  for (const auto& made : missing) STATOR_RETURN_IF_ERROR(sync_directory(made.parent_path()));
+  return {};
+}
+
+Failure file_failure(std::string_view doing, const std::filesystem::path& path, int error) {
+  return fail(code_of(error), std::string("could not ")
+                                  .append(doing)
+                                  .append(" '")
+                                  .append(path.string())
+                                  .append("': ")
+                                  .append(std::strerror(error)));
 }
 
 }  // namespace stator

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files: an owning file descriptor, complete writes, durable directories.
+// Files: an owning file descriptor, complete writes, durable directories, errors of system calls.
 #pragma once
 
 #include <filesystem>
@@ -37,5 +37,12 @@ bool write_all(int descriptor, std::string_view bytes);
 // Syncs a directory, so that files created, renamed or deleted in it remain so after a power
 // failure. Their contents are not synced. Errors: kIo.
 Result<void> sync_directory(const std::filesystem::path& path);
+// Creates a directory and its missing parents, all durable. Errors: kIo.
+Result<void> make_directories(const std::filesystem::path& path);
+
+// The error of a system call on a file: "could not open 'x': No such file or directory". `doing` is
+// a verb, `error` an errno. Codes: kNotFound; kAccessDenied if another attempt cannot succeed until
+// someone changes the file or its directories; otherwise kIo, such as for a full disk.
+Failure file_failure(std::string_view doing, const std::filesystem::path& path, int error);
 
 }  // namespace stator

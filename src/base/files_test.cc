@@ -60,6 +60,17 @@ TEST(Files, DescriptorsAreClosedUnlessReleased) {
   close(ends[1]);
 }
 
+TEST(Files, FailuresSayWhetherAnotherAttemptCanSucceed) {
+  const auto failed = [](int error) -> Result<void> { return file_failure("open", "a", error); };
+  EXPECT_THAT(failed(ENOENT), FailsWith(Code::kNotFound, "could not open 'a': No such file"));
+  for (const int error : {EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG, ENOTDIR, EISDIR}) {
+    EXPECT_THAT(failed(error), FailsWith(Code::kAccessDenied, "could not open 'a'"));
+  }
+  for (const int error : {ENOSPC, EDQUOT, EMFILE, ENFILE, EIO, ENOMEM, EINTR}) {
+    EXPECT_THAT(failed(error), FailsWith(Code::kIo, "could not open 'a'"));
+  }
+}
+
 TEST(Files, SyncDirectoryNamesTheDirectoryThatIsMissing) {
   const test::TempDir directory;
   EXPECT_THAT(sync_directory(directory.path()), IsOk());

@@ -16,6 +16,7 @@
 #include "api/json/item_json.h"
 #include "api/wire/wire.h"
 #include "base/clock.h"
+#include "base/files.h"
 #include "base/random.h"
 #include "cli/commands.h"
 #include "cli/endpoint.h"
@@ -175,8 +176,7 @@ Result<void> export_table(const ExportFlags& flags, const std::stop_token& stop)
   STATOR_ASSIGN_OR_RETURN(const auto client, open_client(flags.where));
   STATOR_ASSIGN_OR_RETURN(const DescribeTableResult described,
                           client->describe_table({.table = flags.table}));
-  std::error_code error;
-  std::filesystem::create_directories(flags.directory, error);
+  STATOR_RETURN_IF_ERROR(make_directories(flags.directory));
   STATOR_ASSIGN_OR_RETURN(auto bucket, transfer::Bucket::open(flags.directory));
   Export run(
       *client, std::move(bucket), described.table,

@@ -57,20 +57,6 @@ Result<void> write_unfinished(const std::filesystem::path& path) {
   return sync_directory(path);
 }
 
-// Creates the directory and its missing parents, all durable.
-Result<void> make_directory(const std::filesystem::path& path) {
-  std::error_code error;
-  std::vector<std::filesystem::path> missing;
-  for (auto at = std::filesystem::absolute(path).lexically_normal();
-       !std::filesystem::exists(at, error) && at.has_relative_path(); at = at.parent_path()) {
-    if (at.has_filename()) missing.push_back(at);
-  }
-  std::filesystem::create_directories(path, error);
-  if (error) return io_failure("create", path, error.value());
-  for (const auto& made : missing) STATOR_RETURN_IF_ERROR(sync_directory(made.parent_path()));
-  return {};
-}
-
 // The descriptors that hold locks. fork() copies them, and the copies would keep the locks while
 // the child runs.
 class LockDescriptors {
@@ -151,7 +137,7 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
     if (!create_if_missing) {
       return fail(Code::kIo, fmt::format("data directory '{}' does not exist", path.string()));
     }
-    STATOR_RETURN_IF_ERROR(make_directory(path));
+    STATOR_RETURN_IF_ERROR(make_directories(path));
   }
   DataDirectory directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.descriptor_ < 0) return io_failure("open", path, errno);
