@@ -15,6 +15,7 @@ class Action final : public Job {
     STATOR_RETURN_IF_ERROR(action_());
     return JobState::kDone;
   }
+  bool gives_up() const override { return false; }
   Result<void> abandon(const Error&) override { return {}; }
 
  private:
@@ -60,7 +61,13 @@ void JobRunner::add(std::string name, std::unique_ptr<Job> job) {
   const std::lock_guard lock(mutex_);
   if (stopping_) return;
   entries_.push_back({.name = std::move(name), .job = std::move(job)});
-  if (idle_ == 0 && threads_.size() < kThreads) threads_.emplace_back([this] { run(); });
+  // A thread that was woken for another job is still among the idle ones.
+  const Time now = std::chrono::steady_clock::now();
+  const auto ready =
+      std::ranges::count_if(entries_, [&](const Entry& entry) { return entry.is_ready(now); });
+  if (static_cast<std::size_t>(ready) > idle_ && threads_.size() < kThreads) {
+    threads_.emplace_back([this] { run(); });
+  }
   wake_.notify_one();
 }
 
@@ -112,8 +119,7 @@ void JobRunner::stop() {
 }
 
 JobRunner::Entries::iterator JobRunner::next_ready(Time now) {
-  return std::ranges::find_if(
-      entries_, [&](const Entry& entry) { return !entry.running && entry.due <= now; });
+  return std::ranges::find_if(entries_, [&](const Entry& entry) { return entry.is_ready(now); });
 }
 
 void JobRunner::wait(std::unique_lock<std::mutex>& lock, Time now) {
@@ -137,6 +143,7 @@ Result<JobState> JobRunner::take_step(Entry& entry) {
 }
 
 bool JobRunner::settle(Entry& entry, Result<JobState> result, std::vector<Line>& lines) {
+  if (result && *result == JobState::kRetrying) return false;
   if (result) {
     if (entry.failures > 0 && !entry.abandoned) {
       lines.push_back({LogLevel::kInfo, entry.name + ": resumed"});
@@ -148,7 +155,8 @@ bool JobRunner::settle(Entry& entry, Result<JobState> result, std::vector<Line>&
   }
   const std::string& message = result.error().message;
   const bool is_news = !entry.failure || entry.failure->message != message;
-  const bool gives_up = !is_passing(result.error()) || entry.paused >= kGiveUpAfter;
+  const bool gives_up =
+      !is_passing(result.error()) || (entry.paused >= kGiveUpAfter && entry.job->gives_up());
   if (!entry.abandoned && gives_up) {
     entry.abandoned = true;
     entry.failures = 0;
@@ -177,7 +185,7 @@ void JobRunner::run() {
     entry->running = true;
     lock.unlock();
     Result<JobState> result = take_step(*entry);
-    const bool continues = result && *result == JobState::kMore;
+    const bool continues = result && *result != JobState::kDone;
     const auto pause = continues ? entry->job->pause() : std::chrono::milliseconds(0);
     lock.lock();
     if (pause.count() > 0) entry->due = std::chrono::steady_clock::now() + pause;

@@ -3,7 +3,7 @@
 //
 // Jobs take turns, one step each, so that a short job does not wait for a long one. A failed step
 // is retried after a pause that grows with each failure; the other jobs continue. A job ends when
-// it is done, after a permanent error, or after kGiveUpAfter without progress.
+// it is done, after a permanent error, or after kGiveUpAfter without progress, if it gives up.
 //
 // Thread safety: every method can be called from any thread, also from a step. The methods of one
 // job run on one thread at a time, without locks held.
@@ -28,7 +28,11 @@
 
 namespace stator {
 
-enum class JobState { kMore, kDone };
+enum class JobState {
+  kMore,
+  kRetrying,  // more; the job is still behind the point that it had reached before its last failure
+  kDone,
+};
 
 class Job {
  public:
@@ -39,6 +43,8 @@ class Job {
   virtual std::chrono::milliseconds pause() { return {}; }
   // Releases snapshots and files, because the next step is at least kLongPause away.
   virtual void rest() {}
+  // Whether temporary errors end the job after kGiveUpAfter without progress.
+  virtual bool gives_up() const { return true; }
   // Ends the job permanently. After an error, it is called again, without a limit.
   virtual Result<void> abandon(const Error& why) = 0;
 };
@@ -68,7 +74,7 @@ class JobRunner {
   // Adds a job. `name` appears in reports and identifies the job for failure(): "backup 0123".
   // After stop(), the job is dropped.
   void add(std::string name, std::unique_ptr<Job> job);
-  // Adds a job of one step, which is retried until it succeeds.
+  // Adds a job of one step, which does not give up.
   void add(std::string name, std::move_only_function<Result<void>()> action);
   bool has(std::string_view name) const;
   // Receives diagnostics; can be empty.
@@ -99,6 +105,8 @@ class JobRunner {
     std::optional<Error> failure = {};    // of the last step
     bool abandoned = false;
     bool running = false;
+
+    bool is_ready(Time now) const { return !running && due <= now; }
   };
   using Entries = std::list<Entry>;
   struct Line {

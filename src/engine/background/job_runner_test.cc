@@ -106,6 +106,31 @@ TEST_F(JobsTest, FinishAShortJobWhileLongOnesOccupyEveryThread) {
   for (Scripted::Ends& ends : long_ends) ends.ended.acquire();
 }
 
+TEST_F(JobsTest, AddedTogetherRunOnTwoThreads) {
+  for (int round = 0; round < 100; ++round) {
+    JobRunner jobs{{}};
+    std::binary_semaphore ended{0};
+    std::binary_semaphore second{0};
+    const auto end = [&]() -> Result<void> {
+      ended.release();
+      return {};
+    };
+    jobs.add("earlier", end);
+    ended.acquire();
+    EXPECT_TRUE(comes_true([&] { return jobs.stats().jobs == 0; }));
+    jobs.add("first", [&]() -> Result<void> {
+      EXPECT_TRUE(second.try_acquire_for(10s)) << "no other thread runs the second job";
+      return end();
+    });
+    jobs.add("second", [&]() -> Result<void> {
+      second.release();
+      return {};
+    });
+    ended.acquire();
+    if (HasFailure()) return;
+  }
+}
+
 TEST_F(JobsTest, RepeatAFailedStepUntilItSucceeds) {
   Scripted::Ends ends;
   add(
@@ -117,6 +142,24 @@ TEST_F(JobsTest, RepeatAFailedStepUntilItSucceeds) {
   EXPECT_THAT(failures_, ElementsAre(1, 2, 3));
   EXPECT_THAT(lines_, ElementsAre(Pair(LogLevel::kWarning, "copy is retried: the queue is full"),
                                   Pair(LogLevel::kInfo, "copy: resumed")));
+}
+
+TEST_F(JobsTest, PauseLongerWhenTheyFailAgainBeforeTheyHaveMadeProgress) {
+  Scripted::Ends ends;
+  add(
+      "copy",
+      [](int step) -> Result<JobState> {
+        if (step == 6) return JobState::kMore;
+        if (step == 8) return JobState::kDone;
+        return step % 2 == 0 ? Result<JobState>(JobState::kRetrying) : throttled();
+      },
+      ends);
+  ends.ended.acquire();
+  jobs_.stop();
+  EXPECT_THAT(failures_, ElementsAre(1, 2, 3, 1));
+  const auto retried = Pair(LogLevel::kWarning, "copy is retried: the queue is full");
+  const auto resumed = Pair(LogLevel::kInfo, "copy: resumed");
+  EXPECT_THAT(lines_, ElementsAre(retried, resumed, retried, resumed));
 }
 
 TEST_F(JobsTest, PauseAfterAFailureWithoutHinderingOthers) {
@@ -160,6 +203,24 @@ TEST_F(JobsTest, AbandonAJobThatMadeNoProgressForADay) {
   ends.ended.acquire();
   EXPECT_TRUE(ends.abandoned);
   EXPECT_EQ(ends.steps, 3);
+}
+
+TEST_F(JobsTest, RetryAnActionForLongerThanADay) {
+  pause_ = 13h;
+  std::binary_semaphore done{0};
+  std::atomic<bool> fails = true;
+  jobs_.add("erasure", [&]() -> Result<void> {
+    if (fails) return fail(Code::kThrottling, "the queue is full");
+    done.release();
+    return {};
+  });
+  for (int count = 1; count <= 4; ++count) {
+    wait_for_failures(count);
+    jobs_.retry_now();
+  }
+  fails = false;
+  jobs_.retry_now();
+  EXPECT_TRUE(done.try_acquire_for(1min));
 }
 
 TEST_F(JobsTest, AreCounted) {

@@ -21,6 +21,7 @@ class LeasedJob final : public Job {
 
   std::chrono::milliseconds pause() override { return job_->pause(); }
   void rest() override { job_->rest(); }
+  bool gives_up() const override { return job_->gives_up(); }
 
   Result<void> abandon(const Error& why) override {
     if (lease_->is_held()) {

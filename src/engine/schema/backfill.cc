@@ -50,7 +50,10 @@ class Backfill final : public Job {
     if (recount_) recount_->reset();
   }
 
-  // The space stays unfinished; the next startup resumes the job.
+  // Otherwise the index would stay incomplete until the next startup.
+  bool gives_up() const override { return false; }
+
+  // After damage, the space stays unfinished; the next startup resumes the job.
   Result<void> abandon(const Error&) override { return {}; }
 
  private:
