@@ -42,27 +42,32 @@ std::optional<std::vector<std::string>> parts_of(std::string_view key) {
   }
 }
 
-bool is_real_directory(const fs::path& path) {
+// Whether a path is a directory, not a symbolic link. False if it does not exist.
+Result<bool> is_real_directory(const fs::path& path) {
   std::error_code error;
-  return fs::symlink_status(path, error).type() == fs::file_type::directory;
+  const fs::file_type type = fs::symlink_status(path, error).type();
+  if (type == fs::file_type::none) return file_failure("open", path, error.value());
+  return type == fs::file_type::directory;
 }
 
 Result<void> write_durably(const fs::path& path, std::string_view bytes) {
   const Descriptor file(
       open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (file.get() < 0) return refused(path.string());
-  if (write_all(file.get(), bytes) && fsync(file.get()) == 0) return {};
-  return fail(Code::kIo, "cannot write '" + path.string() + "'");
+  if (file.get() < 0 || !write_all(file.get(), bytes) || fsync(file.get()) != 0) {
+    return file_failure("write", path, errno);
+  }
+  return {};
 }
 
 }  // namespace
 
 Result<Bucket> Bucket::open(const fs::path& buckets, const std::string& name) {
   const auto parts = parts_of(name);
-  if (buckets.empty() || !parts || parts->size() != 1 || !is_real_directory(buckets / name)) {
-    return fail(Code::kNotFound, "bucket '" + name + "' does not exist");
+  if (!buckets.empty() && parts && parts->size() == 1) {
+    STATOR_ASSIGN_OR_RETURN(const bool exists, is_real_directory(buckets / name));
+    if (exists) return Bucket(buckets / name);
   }
-  return Bucket(buckets / name);
+  return fail(Code::kNotFound, "bucket '" + name + "' does not exist");
 }
 
 Result<Bucket> Bucket::open(const fs::path& directory) {
@@ -80,14 +85,15 @@ Result<std::vector<std::string>> Bucket::keys(std::string_view prefix) const {
   for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
     if (entry.depth() > kDirectoryDepthMax) entry.disable_recursion_pending();
     const std::string key = entry->path().lexically_relative(directory_).generic_string();
-    std::error_code ignored;
-    if (entry->symlink_status(ignored).type() != fs::file_type::regular) continue;
+    std::error_code unknown;  // also set for a file that was deleted in the meantime
+    const fs::file_type type = entry->symlink_status(unknown).type();
+    if (type == fs::file_type::none) return file_failure("list", directory_, unknown.value());
+    if (type != fs::file_type::regular) continue;
     if (!key.starts_with(prefix)) continue;
     if (keys.size() == kObjectsMax) return fail(Code::kLimitExceeded, "there are too many objects");
     keys.push_back(key);
   }
-  if (error == std::errc::permission_denied) return refused(directory_.string());
-  if (error) return fail(Code::kIo, "cannot list '" + directory_.string() + "'");
+  if (error) return file_failure("list", directory_, error.value());
   std::ranges::sort(keys);
   return keys;
 }
@@ -97,7 +103,10 @@ Result<std::unique_ptr<ByteSource>> Bucket::read(const std::string& key) const {
   if (!parts) return refused(key);
   fs::path path = directory_;
   for (const std::string& part : *parts) {
-    if (path != directory_ && !is_real_directory(path)) return refused(key);
+    if (path != directory_) {
+      STATOR_ASSIGN_OR_RETURN(const bool is_directory, is_real_directory(path));
+      if (!is_directory) return refused(key);
+    }
     path /= part;
   }
   return open_file(path);
@@ -112,9 +121,11 @@ Result<fs::path> Bucket::place_for(const std::string& key) const {
     path /= (*parts)[i];
     if (mkdir(path.c_str(), 0777) == 0) {
       STATOR_RETURN_IF_ERROR(sync_directory(parent));
-    } else if (errno != EEXIST || !is_real_directory(path)) {
-      return refused(key);
+      continue;
     }
+    if (errno != EEXIST) return file_failure("create", path, errno);
+    STATOR_ASSIGN_OR_RETURN(const bool is_directory, is_real_directory(path));
+    if (!is_directory) return refused(key);
   }
   return path / parts->back();
 }
@@ -168,7 +179,10 @@ Result<void> replace_file(const fs::path& place, std::string_view bytes) {
 Result<void> put_in_place(const fs::path& written, const fs::path& place) {
   std::error_code error;
   fs::rename(written, place, error);
-  if (error) return fail(Code::kIo, "cannot write '" + place.string() + "'");
+  if (error == std::errc::no_such_file_or_directory) {  // another attempt writes it again
+    return fail(Code::kIo, "could not write '" + place.string() + "': it was deleted too early");
+  }
+  if (error) return file_failure("write", place, error.value());
   return sync_directory(place.parent_path());
 }
 

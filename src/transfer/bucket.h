@@ -4,8 +4,8 @@
 //
 // Keys cannot refer to files outside the directory: symbolic links are not followed, and keys with
 // empty parts, "." or ".." are rejected.
-// Errors: kNotFound if the bucket does not exist; kAccessDenied for invalid keys and for files
-// without permission; kIo.
+// Errors: kNotFound if the bucket does not exist; kAccessDenied for invalid keys; those of
+// file_failure().
 #pragma once
 
 #include <cstdint>

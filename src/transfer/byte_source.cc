@@ -26,20 +26,20 @@ constexpr uint64_t kFreelyUnfolded = 64UL << 20;
 
 class File final : public ByteSource {
  public:
-  File(Descriptor descriptor, std::string name)
-      : descriptor_(std::move(descriptor)), name_(std::move(name)) {}
+  File(Descriptor descriptor, std::filesystem::path path)
+      : descriptor_(std::move(descriptor)), path_(std::move(path)) {}
 
   Result<std::size_t> read(std::span<char> buffer) override {
     while (true) {
       const ssize_t count = ::read(descriptor_.get(), buffer.data(), buffer.size());
       if (count >= 0) return static_cast<std::size_t>(count);
-      if (errno != EINTR) return fail(Code::kIo, "cannot read '" + name_ + "'");
+      if (errno != EINTR) return file_failure("read", path_, errno);
     }
   }
 
  private:
   const Descriptor descriptor_;
-  std::string name_;
+  const std::filesystem::path path_;
 };
 
 class Bytes final : public ByteSource {
@@ -184,12 +184,13 @@ Result<std::unique_ptr<ByteSource>> begun(std::unique_ptr<ByteSource> source) {
 
 Result<std::unique_ptr<ByteSource>> open_file(const std::filesystem::path& path) {
   Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
-  if (file.get() < 0) return fail(Code::kIo, "cannot open '" + path.string() + "'");
+  if (file.get() < 0) return file_failure("open", path, errno);
   struct stat status{};
-  if (fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
-    return fail(Code::kIo, "'" + path.string() + "' is not a regular file");
+  if (fstat(file.get(), &status) != 0) return file_failure("open", path, errno);
+  if (!S_ISREG(status.st_mode)) {
+    return fail(Code::kAccessDenied, "'" + path.string() + "' is not a regular file");
   }
-  return std::make_unique<File>(std::move(file), path.string());
+  return std::make_unique<File>(std::move(file), path);
 }
 
 std::unique_ptr<ByteSource> bytes_of(std::string bytes) {

@@ -2,8 +2,8 @@
 // ByteSource: sequential bytes from a file, from memory, or decompressed from gzip or zstd.
 //
 // Memory: one buffer, whatever decompressed size the input claims.
-// Errors: kIo; kCorruption for compressed bytes that are damaged, truncated, or decompress to an
-// implausible size.
+// Errors: those of file_failure(); kCorruption for compressed bytes that are damaged, truncated, or
+// decompress to an implausible size.
 #pragma once
 
 #include <cstddef>

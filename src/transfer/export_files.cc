@@ -7,6 +7,7 @@
 #include <zlib.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <ctime>
 #include <utility>
@@ -77,8 +78,7 @@ class GzipWriter final : public DataFileWriter {
 
   Result<DataFile> finish() override {
     STATOR_RETURN_IF_ERROR(fold({}, Z_FINISH));
-    const bool synced = fsync(descriptor_.get()) == 0;
-    if (!synced) return fail(Code::kIo, "cannot write '" + place_.string() + "'");
+    if (fsync(descriptor_.get()) != 0) return file_failure("write", place_, errno);
     STATOR_RETURN_IF_ERROR(put_in_place(written_, place_));
     descriptor_ = Descriptor(-1);
     const std::string md5 = md5_.finish();
@@ -108,7 +108,7 @@ class GzipWriter final : public DataFileWriter {
   Result<void> write(std::string_view bytes) {
     md5_.add(bytes);
     if (write_all(descriptor_.get(), bytes)) return {};
-    return fail(Code::kIo, "cannot write '" + place_.string() + "'");
+    return file_failure("write", place_, errno);
   }
 
   Descriptor descriptor_;  // empty once the file is in its place
@@ -235,7 +235,7 @@ Result<std::unique_ptr<DataFileWriter>> DataFileWriter::create(const Bucket& buc
   std::filesystem::path written = bucket.begin_writing(place);
   Descriptor file(
       open(written.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
-  if (file.get() < 0) return fail(Code::kAccessDenied, "cannot write '" + place.string() + "'");
+  if (file.get() < 0) return file_failure("write", place, errno);
   auto writer =
       std::make_unique<GzipWriter>(std::move(file), std::move(written), place, std::move(key));
   if (!writer->begin()) return fail(Code::kIo, "not enough memory to compress it");

@@ -49,6 +49,7 @@ std::string folded(const std::string& text, Compression compression) {
 struct Read {
   std::vector<Item> items;
   std::vector<std::string> errors;
+  int pauses = 0;  // calls that found nothing
   uint64_t start = 0;
   std::vector<uint64_t> positions;
 };
@@ -63,6 +64,9 @@ Read read(const std::string& bytes, DataFormat format, Compression compression =
     switch ((*reader)->next()) {
       case Found::kEnd:
         return read;
+      case Found::kNothing:
+        ++read.pauses;
+        break;
       case Found::kItem:
         read.items.push_back((*reader)->item());
         read.positions.push_back((*reader)->position());
@@ -194,6 +198,19 @@ TEST(JsonLines, SkipsInvalidItemsAndEndsAtMalformedJson) {
 TEST(JsonLines, ALineHasABound) {
   const Read read_back = read(std::string(kRecordBytesMax + 1, '['), DataFormat::kDynamoDbJson);
   EXPECT_THAT(read_back.errors, ::testing::ElementsAre("!a line is too long"));
+}
+
+TEST(JsonLines, ACallThatFindsNoRecordHasABound) {
+  const std::string item = line_of(DataFormat::kDynamoDbJson, Item{{"pk", "a"}});
+  const std::string empty(4 * ItemReader::kNothingBytesMax, '\n');
+  const Read all = read(item + empty + item, DataFormat::kDynamoDbJson);
+  EXPECT_EQ(all.items.size(), 2);
+  EXPECT_EQ(all.pauses, 4);
+  const Read resumed =
+      read(item + empty + item, DataFormat::kDynamoDbJson, {}, {}, item.size() + empty.size());
+  EXPECT_EQ(resumed.items.size(), 1);
+  EXPECT_EQ(resumed.pauses, 4);
+  EXPECT_TRUE(resumed.errors.empty());
 }
 
 TEST(Compressions, RejectsImplausibleDecompressedSizes) {

@@ -41,8 +41,13 @@ ItemReader::ItemReader(std::unique_ptr<ByteSource> source, std::unique_ptr<Recor
                        uint64_t position)
     : source_(std::move(source)), parser_(std::move(parser)), start_(position) {}
 
-Found ItemReader::damaged() {
+// The outcome if no more bytes can be read.
+Found ItemReader::ended() {
   ended_ = true;
+  if (!failed_ && position_ >= start_) return Found::kEnd;
+  if (!failed_) {
+    error_ = {.code = Code::kCorruption, .message = "input ends before the position to resume at"};
+  }
   return Found::kDamaged;
 }
 
@@ -114,48 +119,26 @@ bool ItemReader::read_text() {
   return true;
 }
 
-bool ItemReader::skip(uint64_t bytes) {
-  while (buffer_.size() - begin_ < bytes) {
-    bytes -= buffer_.size() - begin_;
-    begin_ = line_end_ = next_line_ = buffer_.size();
-    if (fill()) continue;
-    if (!failed_)
-      error_ = {.code = Code::kCorruption,
-                .message = "input ends before the position to resume at"};
-    return false;
-  }
-  begin_ += static_cast<std::size_t>(bytes);
-  return true;
-}
-
-// Reads the header, then skips to the requested position.
-bool ItemReader::start() {
-  started_ = true;
-  while (parser_->wants_header() && read_text()) {
-    std::size_t used = 0;
-    if (parser_->parse(text(), put_, error_, used) == RecordParser::Outcome::kDamaged) {
-      return false;
-    }
-    position_ += next_line_ - begin_;
-    begin_ = next_line_;
-    in_line_ = false;
-  }
-  if (failed_) return false;
-  if (start_ <= position_) return true;
-  if (!skip(start_ - position_)) return false;
-  position_ = start_;
-  return true;
+// Skips buffered bytes before the position to resume at, or reads more; false at the end or after
+// an error.
+bool ItemReader::skip_some() {
+  const uint64_t buffered = buffer_.size() - begin_;
+  const uint64_t skipped = std::min(start_ - position_, buffered);
+  begin_ += static_cast<std::size_t>(skipped);
+  position_ += skipped;
+  line_end_ = next_line_ = begin_;
+  return skipped > 0 || fill();
 }
 
 Found ItemReader::next() {
   if (ended_) return Found::kEnd;
-  if (!started_ && !start()) return damaged();
-  while (true) {
-    if (!in_line_ && !read_text()) {
-      if (failed_) return damaged();
-      ended_ = true;
-      return Found::kEnd;
+  const uint64_t limit = position_ + kNothingBytesMax;
+  while (position_ < limit) {
+    if (position_ < start_ && !parser_->wants_header()) {
+      if (!skip_some()) return ended();
+      continue;
     }
+    if (!in_line_ && !read_text()) return ended();
     std::size_t used = 0;
     const auto outcome = parser_->parse(text(), put_, error_, used);
     in_line_ = outcome != RecordParser::Outcome::kNothing && used < text().size();
@@ -168,11 +151,13 @@ Found ItemReader::next() {
       case RecordParser::Outcome::kNoItem:
         return Found::kNoItem;
       case RecordParser::Outcome::kDamaged:
-        return damaged();
+        ended_ = true;
+        return Found::kDamaged;
       case RecordParser::Outcome::kNothing:
         break;
     }
   }
+  return Found::kNothing;
 }
 
 }  // namespace stator::transfer

@@ -5,7 +5,8 @@
 // item; quoted fields can contain line breaks. Next to "Item", the records of a bulk put can have
 // the members of PutItem's condition: ConditionExpression, ExpressionAttributeNames and
 // ExpressionAttributeValues.
-// Bounds: lines of kRecordBytesMax, the nesting limit of items.
+// Bounds: lines of kRecordBytesMax, the nesting limit of items. A call reads at most one record and
+// kNothingBytesMax without a record: empty lines, or bytes before the position to resume at.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,7 @@ namespace stator::transfer {
 enum class Found {
   kItem,
   kNoItem,   // a record that is not an item; reading can continue
+  kNothing,  // no record in the last kNothingBytesMax; reading can continue
   kDamaged,  // nothing after this can be read; the next outcome is kEnd
   kEnd,
 };
@@ -55,6 +57,8 @@ class ItemReader {
   ItemReader(std::unique_ptr<ByteSource> source, std::unique_ptr<RecordParser> parser,
              uint64_t position = 0);
 
+  static constexpr uint64_t kNothingBytesMax = 1UL << 20;
+
   Found next();
   Item& item() { return put_.item; }             // of kItem
   PutItemRequest& put() { return put_; }         // of kItem: the item and its condition, no table
@@ -63,9 +67,8 @@ class ItemReader {
   uint64_t position() const { return std::max(position_, start_); }
 
  private:
-  Found damaged();
-  bool start();
-  bool skip(uint64_t bytes);
+  Found ended();
+  bool skip_some();
   bool fill();
   bool extend_line();
   bool read_text();
@@ -83,7 +86,6 @@ class ItemReader {
   std::size_t next_line_ = 0;  // after its line break
   bool in_line_ = false;       // whether there is a current line
   bool source_ended_ = false;
-  bool started_ = false;
   bool failed_ = false;
   bool ended_ = false;
   PutItemRequest put_;

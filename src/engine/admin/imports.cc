@@ -54,9 +54,8 @@ Item completed(const JobEngine& engine, Item request) {
 // Returns the reason the import cannot begin. DynamoDB reports it in the import's description.
 std::optional<JobFailure> find_failure(const JobEngine& engine, const Item& request) {
   const Item& source = map_of(request, "S3BucketSource");
-  if (!transfer::Bucket::open(engine.options.buckets, text_of(source, "S3Bucket"))) {
-    return no_such_bucket();
-  }
+  const auto bucket = transfer::Bucket::open(engine.options.buckets, text_of(source, "S3Bucket"));
+  if (!bucket && !is_passing(bucket.error())) return failure_for(bucket.error());
   if (text_of(source, "S3BucketOwner") != engine.options.account) return bucket_access_denied();
   return std::nullopt;
 }

@@ -81,10 +81,13 @@ BulkInput::~BulkInput() {
   thread_.join();
 }
 
-std::optional<BulkBatch> BulkInput::next() {
+Result<std::optional<BulkBatch>> BulkInput::next() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !ready_.empty() || ended_; });
-  if (ready_.empty()) return std::nullopt;
+  if (ready_.empty()) {
+    STATOR_RETURN_IF_ERROR(*ended_);
+    return std::nullopt;
+  }
   BulkBatch batch = std::move(ready_.front());
   ready_.pop_front();
   lock.unlock();
@@ -92,25 +95,30 @@ std::optional<BulkBatch> BulkInput::next() {
   return batch;
 }
 
-bool BulkInput::hand_over(BulkBatch batch) {
+Result<void> BulkInput::hand_over(BulkBatch batch) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return ready_.size() < kBatchesAhead || stopping_; });
-  if (stopping_) return false;
+  if (stopping_) return fail(Code::kCancelled, "the bulk operation has stopped");
   ready_.push_back(std::move(batch));
   lock.unlock();
   changed_.notify_all();
-  return true;
+  return {};
 }
 
 void BulkInput::run() {
+  auto read = read_all();
+  const std::lock_guard lock(mutex_);
+  ended_ = std::move(read);
+  changed_.notify_all();
+}
+
+Result<void> BulkInput::read_all() {
   uint64_t position = source_.position;
   for (const std::string& key : source_.keys) {
-    if (!read_object(key, position)) return;
+    STATOR_RETURN_IF_ERROR(read_object(key, position));
     position = 0;
   }
-  const std::lock_guard lock(mutex_);
-  ended_ = true;
-  changed_.notify_all();
+  return {};
 }
 
 Result<WriteAction> BulkInput::check(PutItemRequest& put) const {
@@ -130,7 +138,7 @@ Result<WriteAction> BulkInput::check(PutItemRequest& put) const {
   return action;
 }
 
-bool BulkInput::read_object(const std::string& key, uint64_t position) {
+Result<void> BulkInput::read_object(const std::string& key, uint64_t position) {
   int64_t read_bytes = 0;
   auto reader = [&]() -> Result<std::unique_ptr<transfer::ItemReader>> {
     STATOR_ASSIGN_OR_RETURN(auto bytes, source_.bucket.read(key));
@@ -140,6 +148,7 @@ bool BulkInput::read_object(const std::string& key, uint64_t position) {
   }();
   BatchOfObject batch(key);
   if (!reader) {
+    if (is_passing(reader.error())) return failure_of(std::move(reader));
     batch.add({.begin = position, .end = position, .error = reader.error()});
     return hand_over(batch.take(position, read_bytes, /*ends_object=*/true));
   }
@@ -147,8 +156,9 @@ bool BulkInput::read_object(const std::string& key, uint64_t position) {
     BulkPut put{.begin = (*reader)->position()};
     const transfer::Found found = (*reader)->next();
     put.end = (*reader)->position();
+    const bool is_put = found != transfer::Found::kEnd && found != transfer::Found::kNothing;
     // As in imports, a record that is not an item ends its object.
-    const bool ends_object = found != transfer::Found::kItem;
+    const bool ends_object = found != transfer::Found::kItem && found != transfer::Found::kNothing;
     if (found == transfer::Found::kItem) {
       auto action = check((*reader)->put());
       if (action) {
@@ -157,15 +167,20 @@ bool BulkInput::read_object(const std::string& key, uint64_t position) {
         put.error = std::move(action).error();
         put.item = std::move((*reader)->item());
       }
-    } else if (found != transfer::Found::kEnd) {
+    } else if (is_put) {
       put.error = (*reader)->error();
     }
-    if (batch.repeats(put) && !hand_over(batch.take(put.begin, read_bytes, false))) return false;
+    const bool is_interrupted =
+        found == transfer::Found::kDamaged && is_passing((*reader)->error());
+    if (is_interrupted || batch.repeats(put)) {
+      STATOR_RETURN_IF_ERROR(hand_over(batch.take(put.begin, read_bytes, false)));
+    }
+    if (is_interrupted) return Failure((*reader)->error());
     const uint64_t end = put.end;
-    if (found != transfer::Found::kEnd) batch.add(std::move(put));
-    if (!ends_object && !batch.is_full()) continue;
-    if (!hand_over(batch.take(end, read_bytes, ends_object))) return false;
-    if (ends_object) return true;
+    if (is_put) batch.add(std::move(put));
+    if (is_put && !ends_object && !batch.is_full()) continue;
+    STATOR_RETURN_IF_ERROR(hand_over(batch.take(end, read_bytes, ends_object)));
+    if (ends_object) return {};
   }
 }
 

@@ -6,7 +6,8 @@
 // contains each key at most once.
 // Memory: kBatchesAhead batches of about kBulkBatchBytes.
 // Thread safety: one thread calls next().
-// Errors: none; an object that cannot be read is returned as a failed put.
+// Errors: temporary ones of the objects (is_passing()), after the batches before them. An object
+// that can never be read is returned as a failed put.
 #pragma once
 
 #include <condition_variable>
@@ -33,6 +34,7 @@ struct BulkPut {
   std::optional<Item> item = {};           // of a failed put, if it could be parsed
 };
 
+// Without puts, if none were found in a part of the object.
 struct BulkBatch {
   std::string object;        // its key
   std::deque<BulkPut> puts;  // large: not moved as it grows
@@ -56,14 +58,16 @@ class BulkInput {
   BulkInput& operator=(const BulkInput&) = delete;
   ~BulkInput();
 
-  // Returns the next batch, and waits for it if necessary; absent at the end.
-  std::optional<BulkBatch> next();
+  // Returns the next batch, and waits for it if necessary; absent at the end. After an error, only
+  // another BulkInput can continue.
+  Result<std::optional<BulkBatch>> next();
 
  private:
   void run();
-  bool read_object(const std::string& key, uint64_t position);
-  // Returns false if the reader is being destroyed.
-  bool hand_over(BulkBatch batch);
+  Result<void> read_all();
+  Result<void> read_object(const std::string& key, uint64_t position);
+  // Errors: kCancelled if the reader is being destroyed.
+  Result<void> hand_over(BulkBatch batch);
   Result<WriteAction> check(PutItemRequest& put) const;
 
   const BulkSource source_;
@@ -72,7 +76,7 @@ class BulkInput {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<BulkBatch> ready_;
-  bool ended_ = false;
+  std::optional<Result<void>> ended_;
   bool stopping_ = false;
   std::thread thread_;  // last: it uses the others
 };

@@ -314,8 +314,7 @@ class BulkPuts final : public Job {
       STATOR_RETURN_IF_ERROR(finish());
       return JobState::kDone;
     }
-    STATOR_RETURN_IF_ERROR(write_puts());
-    return JobState::kMore;
+    return write_puts();
   }
 
   const Item& request() const { return map_of(record_, "Request"); }
@@ -392,18 +391,27 @@ class BulkPuts final : public Job {
     return fail(Code::kResourceNotFound, messages::table_not_found(text_of(record_, "Table")));
   }
 
-  Result<void> write_puts() {
+  // Whether the reader is still on the way to the position to resume at.
+  bool is_before_position(const BulkBatch& batch) const {
+    return batch.puts.empty() && !batch.ends_object && batch.object == text_of(record_, "File") &&
+           batch.end == static_cast<uint64_t>(integer_of(record_, "Position"));
+  }
+
+  Result<JobState> write_puts() {
     if (is_cancelling()) return begin_ending();
     if (!input_) STATOR_RETURN_IF_ERROR(open_input());
     if (!batch_) {
       auto next = input_->next();
-      if (!next) return begin_ending();
-      batch_ = std::make_shared<const BulkBatch>(std::move(*next));
+      if (!next) STATOR_RETURN_IF_ERROR(land_all());
+      if (!next) return failure_of(std::move(next));
+      if (!*next) return begin_ending();
+      if (is_before_position(**next)) return JobState::kRetrying;
+      batch_ = std::make_shared<const BulkBatch>(std::move(**next));
       first_ = 0;
     }
     take_off();
     while (flights_.size() >= flights_max()) STATOR_RETURN_IF_ERROR(land());
-    return {};
+    return JobState::kMore;
   }
 
   // A transaction that can be waiting for the disk while the next one is decided on its result.
@@ -596,13 +604,14 @@ class BulkPuts final : public Job {
   // ---- Ending
 
   // Nothing is written to the table after this.
-  Result<void> begin_ending() {
+  Result<JobState> begin_ending() {
     STATOR_RETURN_IF_ERROR(land_all());
     close_input();
-    return change_record([&](Item& record) {
+    STATOR_RETURN_IF_ERROR(change_record([&](Item& record) {
       record.emplace("Ending", true);
       record.emplace("EndingMs", engine_.now_ms());
-    });
+    }));
+    return JobState::kMore;
   }
 
   Result<void> finish() {

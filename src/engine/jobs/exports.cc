@@ -66,9 +66,12 @@ class Export final : public Job {
     }
     if (!read_all_) {
       auto written = write_some();
-      if (!written) drop_file();
+      if (!written) {
+        drop_file();
+        is_behind_ = true;
+      }
       STATOR_RETURN_IF_ERROR(std::move(written));
-      return JobState::kMore;
+      return is_behind_ ? JobState::kRetrying : JobState::kMore;
     }
     STATOR_RETURN_IF_ERROR(keep_end());
     STATOR_RETURN_IF_ERROR(transfer::write_manifests(*bucket_, summary_, files_));
@@ -200,6 +203,7 @@ class Export final : public Job {
     STATOR_ASSIGN_OR_RETURN(transfer::DataFile written, file_->finish());
     files_.push_back(std::move(written));
     file_.reset();
+    is_behind_ = false;
     return {};
   }
 
@@ -307,6 +311,7 @@ class Export final : public Job {
   std::vector<transfer::DataFile> files_;  // finished ones
   FileStart start_;
   std::unique_ptr<transfer::DataFileWriter> file_;
+  bool is_behind_ = false;          // from a failure until a file is finished
   std::optional<PastItems> items_;  // one of the two, while rows are read
   std::optional<PastChanges> changes_;
 };

@@ -27,6 +27,9 @@ using admin::JobFailure;
 // Per transaction, so that it does not fill the store's queue.
 constexpr std::size_t kBatchItems = 256;
 constexpr std::size_t kImportBatchBytes = 1UL << 20;
+// Limits of what is read for one transaction, in case few records are items of the table.
+constexpr std::size_t kExaminedRecords = 2048;
+constexpr uint64_t kExaminedBytes = 1UL << 20;
 
 // Per import; DynamoDB writes them to CloudWatch.
 constexpr int64_t kReportedErrors = 100;
@@ -38,17 +41,14 @@ class Import final : public Job {
 
   Result<JobState> step() override {
     if (!begun_) STATOR_RETURN_IF_ERROR(begin());
+    if (table_ && !bucket_ && !failure_) STATOR_RETURN_IF_ERROR(list_objects());
     if (flush_) {
       STATOR_RETURN_IF_ERROR(flush());
-    } else if (reader_) {
-      read_batch();
-    } else if (bucket_ && next_key_ < keys_.size()) {
-      begin_object(keys_[next_key_++]);
-    } else {
-      STATOR_RETURN_IF_ERROR(finish());
-      return JobState::kDone;
+      return JobState::kMore;
     }
-    return JobState::kMore;
+    if (bucket_ && next_key_ < keys_.size()) return read_batch(keys_[next_key_]);
+    STATOR_RETURN_IF_ERROR(finish());
+    return JobState::kDone;
   }
 
   // The table remains, with the items imported so far.
@@ -76,7 +76,6 @@ class Import final : public Job {
     if (found != snapshot->restoring.end() &&
         found->second->definition().id == text_of(record_, "TableId")) {
       table_ = found->second;
-      list_objects();
     } else if (!has_table(*snapshot, name)) {
       failure_ = {"InternalServerError", messages::kImportNotBegun};
     }
@@ -116,68 +115,83 @@ class Import final : public Job {
     return csv;
   }
 
-  void list_objects() {
+  // Sets the bucket or the reason why the import fails. Errors: temporary ones.
+  Result<void> list_objects() {
     const Item& source = map_of(map_of(record_, "Request"), "S3BucketSource");
     auto bucket = transfer::Bucket::open(engine_.options.buckets, text_of(source, "S3Bucket"));
-    if (!bucket) {
-      failure_ = admin::no_such_bucket();
-      return;
-    }
-    auto keys = bucket->keys(text_of(source, "S3KeyPrefix"));
-    if (!keys && keys.error().code == Code::kLimitExceeded) {
+    auto keys = bucket ? bucket->keys(text_of(source, "S3KeyPrefix"))
+                       : Result<std::vector<std::string>>(Failure(bucket.error()));
+    if (!keys) {
+      if (is_passing(keys.error())) return failure_of(std::move(keys));
       failure_ = admin::failure_for(keys.error());
-    } else if (!keys) {
-      failure_ = admin::bucket_access_denied();
-    } else {
-      bucket_.emplace(std::move(*bucket));
-      keys_ = std::move(*keys);
-      const auto reached = std::ranges::lower_bound(keys_, text_of(record_, "File"));
-      next_key_ = static_cast<std::size_t>(reached - keys_.begin());
+      return {};
     }
+    bucket_.emplace(std::move(*bucket));
+    keys_ = std::move(*keys);
+    const auto reached = std::ranges::lower_bound(keys_, text_of(record_, "File"));
+    next_key_ = static_cast<std::size_t>(reached - keys_.begin());
+    return {};
   }
 
   bool is_csv() const { return text_of(map_of(record_, "Request"), "InputFormat") == "CSV"; }
 
-  void begin_object(const std::string& key) {
+  Result<void> begin_object(const std::string& key) {
     if (key != text_of(record_, "File")) {
       record_["File"] = key;
       record_["Position"] = 0;
     }
     const Item& request = map_of(record_, "Request");
-    const auto position = static_cast<uint64_t>(integer_of(record_, "Position"));
-    auto reader = [&]() -> Result<std::unique_ptr<transfer::ItemReader>> {
-      STATOR_ASSIGN_OR_RETURN(auto bytes, bucket_->read(key));
-      return transfer::read_items(
-          std::move(bytes), *transfer::format_named(text_of(request, "InputFormat")),
-          *transfer::compression_named(text_of(request, "InputCompressionType")), csv_options(),
-          position);
-    }();
-    if (reader) {
-      reader_ = std::move(*reader);
-      return;
-    }
-    count_error(position, reader.error().message);
-    flush_ = Flush{.position = position, .ends_object = true};
+    STATOR_ASSIGN_OR_RETURN(auto bytes, bucket_->read(key));
+    STATOR_ASSIGN_OR_RETURN(
+        reader_, transfer::read_items(
+                     std::move(bytes), *transfer::format_named(text_of(request, "InputFormat")),
+                     *transfer::compression_named(text_of(request, "InputCompressionType")),
+                     csv_options(), static_cast<uint64_t>(integer_of(record_, "Position"))));
+    return {};
   }
 
-  // Reads the object until the batch is complete.
-  void read_batch() {
-    while (!flush_) {
+  // Reads the object until the batch is complete. After a temporary error of the object, the batch
+  // is what was read before it; without such records, the error is returned.
+  Result<JobState> read_batch(const std::string& key) {
+    if (!reader_) {
+      if (auto begun = begin_object(key); !begun) {
+        if (is_passing(begun.error())) return failure_of(std::move(begun));
+        const auto position = static_cast<uint64_t>(integer_of(record_, "Position"));
+        count_error(position, begun.error().message);
+        flush_ = Flush{.position = position, .ends_object = true};
+        return JobState::kMore;
+      }
+    }
+    const uint64_t first = reader_->position();
+    for (std::size_t records = 1; !flush_; ++records) {
       const uint64_t begin = reader_->position();
       const transfer::Found found = reader_->next();
-      if (found != transfer::Found::kEnd) {
-        const auto taken =
-            found == transfer::Found::kItem ? take(reader_->item()) : Failure(reader_->error());
-        if (!taken) count_error(begin, taken.error().message);
+      if (found == transfer::Found::kDamaged && is_passing(reader_->error())) {
+        const Error error = reader_->error();
+        reader_.reset();
+        if (begin == first) return Failure(error);
+        flush_ = Flush{.position = begin};
+        return JobState::kMore;
+      }
+      if (found == transfer::Found::kNothing && reader_->position() == first) {
+        return JobState::kRetrying;  // still on the way to the position to resume at
+      }
+      if (found == transfer::Found::kItem) {
+        if (auto taken = take(reader_->item()); !taken) count_error(begin, taken.error().message);
+      } else if (found == transfer::Found::kNoItem || found == transfer::Found::kDamaged) {
+        count_error(begin, reader_->error().message);
       }
       // As in DynamoDB, a record that is not an item ends its object. An invalid CSV row is only
       // skipped.
-      const bool ends =
-          found == transfer::Found::kEnd || (found == transfer::Found::kNoItem && !is_csv());
-      if (ends || batch_.size() >= kBatchItems || batch_bytes_ >= kImportBatchBytes) {
-        flush_ = Flush{.position = reader_->position(), .ends_object = ends};
+      const bool ends = found == transfer::Found::kEnd || found == transfer::Found::kDamaged ||
+                        (found == transfer::Found::kNoItem && !is_csv());
+      const uint64_t position = reader_->position();
+      if (ends || batch_.size() >= kBatchItems || batch_bytes_ >= kImportBatchBytes ||
+          records == kExaminedRecords || position - first >= kExaminedBytes) {
+        flush_ = Flush{.position = position, .ends_object = ends};
       }
     }
+    return JobState::kMore;
   }
 
   void add(std::string_view counter, int64_t more) {
@@ -234,7 +248,10 @@ class Import final : public Job {
     record_ = std::move(record);
     batch_.clear();
     batch_bytes_ = 0;
-    if (flush_->ends_object) reader_.reset();
+    if (flush_->ends_object) {
+      reader_.reset();
+      ++next_key_;
+    }
     flush_.reset();
     return {};
   }
@@ -249,8 +266,8 @@ class Import final : public Job {
   std::optional<JobFailure> failure_;
   std::optional<transfer::Bucket> bucket_;
   std::vector<std::string> keys_;
-  std::size_t next_key_ = 0;
-  std::unique_ptr<transfer::ItemReader> reader_;  // of the current object
+  std::size_t next_key_ = 0;                      // of the current object, or the next one
+  std::unique_ptr<transfer::ItemReader> reader_;  // of the current object, if it is open
   std::map<std::string, EncodedItem> batch_;
   std::size_t batch_bytes_ = 0;
   std::optional<Flush> flush_;  // set if the batch is complete

@@ -1,175 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs of every kind on a store that fails one of their operations, each in turn.
-#include <fstream>
 #include <functional>
 
-#include "api/admin/document.h"
-#include "engine/admin/administration.h"
-#include "engine/catalog/records.h"
 #include "engine/jobs/backups.h"
-#include "engine/jobs/job_engine.h"
-#include "engine/testing/engine_harness.h"
-#include "engine/testing/faulty_store.h"
+#include "engine/jobs/job_faults_harness.h"
 
 namespace stator::test {
 namespace {
 
 using namespace std::chrono_literals;
-using ::testing::HasSubstr;
-
-constexpr int kItems = 12;
-
-class JobFaults : public EngineTest {
- protected:
-  JobFaults() { restart(); }
-  ~JobFaults() override { engine_.reset(); }
-
-  // Creates a new store with the tables and the backup that the jobs use.
-  void restart() {
-    engine_.reset();
-    faults_.mend();
-    std::filesystem::create_directories(buckets_ / "mine");
-    std::filesystem::remove_all(buckets_ / "mine" / "AWSDynamoDB");
-    store_ = make_memory_store();
-    reopen();
-    CreateTableRequest songs = hash_table("Songs");
-    songs.attributes.push_back({"genre", ScalarType::kS});
-    songs.global_indexes = {index_on("byGenre", {{"genre", KeyType::kHash}})};
-    create(songs);
-    call(admin::kUpdateContinuousBackups,
-         {{"TableName", "Songs"},
-          {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", true}}}});
-    for (int i = 0; i < kItems; ++i) put_song(i);
-    moment_ms_ = clock_.unix_ms();
-    clock_.advance(1h);
-    put_song(kItems);
-    backup_ = create_backup();
-    wait_for_backup(backup_);
-  }
-  // Destroys the engine, with its jobs, and opens another one on the same store.
-  void reopen() {
-    engine_.reset();
-    faults_.mend();
-    auto opened = Engine::open(std::make_unique<FaultyStore>(faults_, store_),
-                               {.clock = &clock_,
-                                .buckets = buckets_,
-                                .sweep_interval = {},
-                                .retry_delay = [this](int) { return pause_.load(); },
-                                .maintenance_interval = {}});
-    ASSERT_THAT(opened, IsOk());
-    engine_ = std::move(*opened);
-  }
-  void put_song(int i) {
-    ASSERT_THAT(put("Songs", {{"pk", std::to_string(i)}, {"genre", "folk"}, {"expires", i}}),
-                IsOk());
-  }
-
-  Item call(const admin::Operation& operation, const Item& request) {
-    auto answer = engine_->administer(operation, request);
-    EXPECT_THAT(answer, IsOk());
-    return answer ? std::move(*answer) : Item();
-  }
-  std::string create_backup() {
-    const Item answer =
-        call(admin::kCreateBackup, {{"TableName", "Songs"}, {"BackupName", "Copy"}});
-    return text_of(map_of(answer, "BackupDetails"), "BackupArn");
-  }
-  std::string backup_status(const std::string& arn) {
-    const auto answer = engine_->administer(admin::kDescribeBackup, {{"BackupArn", arn}});
-    if (!answer) return "";
-    return text_of(map_of(map_of(*answer, "BackupDescription"), "BackupDetails"), "BackupStatus");
-  }
-  void wait_for_backup(const std::string& arn) {
-    ASSERT_TRUE(comes_true([&] { return backup_status(arn) != "CREATING"; }));
-  }
-  std::string import() {
-    std::ofstream file(buckets_ / "mine" / "rows.csv");
-    file << "pk,genre\n";
-    for (int i = 0; i < kItems; ++i) file << i << ",folk\n";
-    file.close();
-    const Item answer = call(
-        admin::kImportTable,
-        {{"S3BucketSource", Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "rows"}}},
-         {"InputFormat", "CSV"},
-         {"TableCreationParameters",
-          Item{
-              {"TableName", "New"},
-              {"BillingMode", "PAY_PER_REQUEST"},
-              {"AttributeDefinitions", List{Item{{"AttributeName", "pk"}, {"AttributeType", "S"}}}},
-              {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}}}}});
-    return text_of(map_of(answer, "ImportTableDescription"), "ImportArn");
-  }
-  std::string export_table(Item more) {
-    more.insert({{"TableArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Songs"},
-                 {"S3Bucket", "mine"}});
-    return text_of(map_of(call(admin::kExportTableToPointInTime, more), "ExportDescription"),
-                   "ExportArn");
-  }
-  Item described(const admin::Operation& operation, const std::string& kind,
-                 const std::string& member, const std::string& arn) {
-    return map_of(call(operation, {{kind + "Arn", arn}}), member);
-  }
-  Item described_import(const std::string& arn) {
-    return described(admin::kDescribeImport, "Import", "ImportTableDescription", arn);
-  }
-  Item described_export(const std::string& arn) {
-    return described(admin::kDescribeExport, "Export", "ExportDescription", arn);
-  }
-  Item ended(const std::function<Item()>& describe, const std::string& status) {
-    EXPECT_TRUE(comes_true([&] { return text_of(describe(), status) != "IN_PROGRESS"; }));
-    return describe();
-  }
-  int64_t count(const std::string& table, std::optional<std::string> index = {}) {
-    const auto page =
-        call_and_wait(*engine_, &Engine::scan,
-                      {.table = table, .index = std::move(index), .select = Select::kCount});
-    EXPECT_THAT(page, IsOk());
-    return page ? page->count : -1;
-  }
-
-  // Returns the index once it is filled.
-  IndexDescription add_index(const std::string& name) {
-    EXPECT_THAT(
-        engine_->update_table(
-            {.table = "Songs",
-             .attributes = {{{"genre", ScalarType::kS}}},
-             .global_indexes = {{{.create = index_on(name, {{"genre", KeyType::kHash}})}}}}),
-        IsOk());
-    const auto index = [&] {
-      return engine_->describe_table({.table = "Songs"})->table.global_indexes.back();
-    };
-    EXPECT_TRUE(comes_true([&] { return index().status == TableStatus::kActive; }));
-    return index();
-  }
-
-  // Runs a job on a new store. First its first operation fails, then its second, until none fails.
-  void refuse_each_operation(const std::function<void()>& job) {
-    for (const Code code : {Code::kThrottling, Code::kIo}) {
-      for (int operation = 0;; ++operation) {
-        SCOPED_TRACE("operation " + std::to_string(operation) + ", code " +
-                     std::to_string(static_cast<int>(code)));
-        ASSERT_LT(operation, 1000);
-        restart();
-        faults_.fail_at(operation, {.code = code, .message = "refused"});
-        job();
-        if (testing::Test::HasFailure()) return;
-        // Work that the job leaves to other jobs can end later.
-        if (!faults_.has_failed()) {
-          EXPECT_GT(operation, 2);
-          break;
-        }
-      }
-    }
-  }
-
-  TempDir buckets_directory_;
-  std::filesystem::path buckets_ = buckets_directory_.path();
-  std::atomic<std::chrono::milliseconds> pause_ = 0ms;
-  Faults faults_;
-  std::shared_ptr<TransactStore> store_;
-  int64_t moment_ms_ = 0;
-  std::string backup_;
-};
 
 TEST_F(JobFaults, ABackupSurvivesARefusalOfAnyOperation) {
   refuse_each_operation([&] {
@@ -216,27 +55,7 @@ TEST_F(JobFaults, AnImportSurvivesARefusalOfAnyOperation) {
 
 TEST_F(JobFaults, BulkPutsSurviveARefusalOfAnyOperation) {
   refuse_each_operation([&] {
-    std::ofstream file(buckets_ / "mine" / "puts.json");
-    const std::string if_new = R"-(,"ConditionExpression":"attribute_not_exists(pk)"})-";
-    for (int i = 0; i < 2 * kItems; ++i) {
-      file << R"({"Item":{"pk":{"S":")" << i << R"("},"genre":{"S":"jazz"}})" << if_new << '\n';
-    }
-    file << "garbage";
-    file.close();
-    const Item answer = call(
-        admin::kStartBulkPutItems,
-        {{"TableName", "Songs"},
-         {"InputS3Configuration",
-          Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "puts"}, {"InputFormat", "DYNAMODB_JSON"}}},
-         {"OutputS3Configuration",
-          Item{{"S3Bucket", "mine"}, {"OutputType", List{"CONDITION_CHECK_FAILURE"}}}}});
-    const std::string arn = text_of(map_of(answer, "BulkOperationDescription"), "BulkOperationArn");
-    const Item bulk = ended(
-        [&] {
-          return described(admin::kDescribeBulkOperation, "BulkOperation",
-                           "BulkOperationDescription", arn);
-        },
-        "BulkOperationStatus");
+    const Item bulk = ended_bulk_puts(start_bulk_puts());
     EXPECT_EQ(text_of(bulk, "BulkOperationStatus"), "COMPLETED_WITH_ERRORS");
     EXPECT_EQ(integer_of(bulk, "ProcessedItemCount"), 2 * kItems + 1);
     EXPECT_EQ(integer_of(bulk, "FailedItemCount"), 1);
@@ -320,22 +139,118 @@ TEST_F(JobFaults, AnIndexWhoseLastStepIsRefusedIsNotFilledAgain) {
   EXPECT_EQ(scans[scans.size() - 2], unhindered);
 }
 
+TEST_F(JobFaults, AnIndexIsFilledAfterDaysOfFailuresWithoutARestart) {
+  pause_ = 13h;
+  faults_.fail_all({.code = Code::kIo, .message = "the disk is full"});
+  begin_index("again");
+  for (int failures = 1; failures <= 4; ++failures) {
+    ASSERT_TRUE(comes_true([&] { return most_failures_ >= failures; }));
+    engine_->parts().jobs.retry_now();
+  }
+  faults_.mend();
+  EXPECT_TRUE(comes_true([&] {
+    engine_->parts().jobs.retry_now();
+    return newest_index().status == TableStatus::kActive;
+  }));
+  EXPECT_EQ(count("Songs", "again"), kItems + 1);
+}
+
 TEST_F(JobFaults, TheRowsOfADroppedTableAreErasedDespiteARefusalOfAnyOperation) {
   refuse_each_operation([&] {
-    call(admin::kUpdateContinuousBackups,
-         {{"TableName", "Songs"},
-          {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", false}}}});
-    ASSERT_THAT(engine_->delete_table({.table = "Songs"}), IsOk());
-    const std::string dropped = catalog_row_key(CatalogRow::kDropped);
-    EXPECT_TRUE(comes_true([&] {
-      bool any = false;
-      EXPECT_THAT(
-          read_range(engine_->store(), {.range = {.begin = dropped, .end = prefix_end(dropped)}},
-                     [&](std::string_view, std::string_view) { return any = true; }),
-          IsOk());
-      return !any;
-    }));
+    drop_songs();
+    expect_erased();
   });
+}
+
+TEST_F(JobFaults, ATableIsCountedDespiteARefusalOfAnyOperation) {
+  const auto lose_counters = [&] {
+    engine_.reset();
+    const std::string counters = catalog_row_key(CatalogRow::kCounters);
+    ASSERT_THAT(store_->drop_range({.begin = counters, .end = prefix_end(counters)}), IsOk());
+    reopen();
+  };
+  const auto count_all = [&] {
+    EXPECT_TRUE(comes_true([&] {
+      const TableDescription songs = engine_->describe_table({.table = "Songs"})->table;
+      return songs.item_count == kItems + 1 && songs.global_indexes[0].item_count == kItems + 1;
+    }));
+  };
+  refuse_each_operation(count_all, lose_counters);
+}
+
+TEST_F(JobFaults, AnItemCollectionIsCountedDespiteARefusalOfAnyOperation) {
+  collection_bytes_max_ = 20'000;
+  const auto create_collections = [&] {
+    CreateTableRequest request = range_table("Collections");
+    request.local_indexes = {index_on("again", {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}})};
+    create(request);
+  };
+  const auto fill = [&] {
+    int number = 0;
+    EXPECT_TRUE(comes_true([&] {
+      const auto done =
+          put("Collections", {{"pk", "a"}, {"sk", number++}, {"v", std::string(1000, 'x')}});
+      return !done && done.error().code == Code::kItemCollectionSizeLimitExceeded;
+    }));
+  };
+  refuse_each_operation(fill, create_collections);
+}
+
+TEST_F(JobFaults, ExpiredTokensAreErasedDespiteARefusalOfAnyOperation) {
+  const auto use_tokens = [&] {
+    for (int i = 0; i < kItems; ++i) {
+      ASSERT_THAT(transact({.items = {{.table = "Songs", .item = {{"pk", std::to_string(i)}}}},
+                            .client_request_token = std::to_string(i)}),
+                  IsOk());
+    }
+    clock_.advance(11min);
+  };
+  const auto sweep = [&] {
+    engine_->run_maintenance();
+    EXPECT_TRUE(comes_true([&] { return !engine_->parts().token_sweep.is_running; }));
+    EXPECT_EQ(keys_in(kTokenSpace).size(), 0U);
+    EXPECT_EQ(keys_in(kTokenExpirySpace).size(), 0U);
+  };
+  refuse_each_operation(sweep, use_tokens);
+}
+
+// Maintenance runs on its own thread, which also begins the log's next epoch.
+TEST_F(JobFaults, ALogIsTrimmedDespiteARefusalOfAnyOperation) {
+  const auto outlive_an_epoch = [&] {
+    clock_.advance(2 * std::chrono::milliseconds(kEpochMs));
+    engine_->run_maintenance();
+    put_song(kItems + 1);
+    clock_.advance(std::chrono::days(40));
+  };
+  const auto trim = [&] {
+    const SpaceId log = (*engine_->parts().catalog->snapshot()->find("Songs"))->log_space();
+    EXPECT_TRUE(comes_true([&] {
+      std::thread([&] { engine_->run_maintenance(); }).join();
+      const std::vector<std::string> keys = keys_in(log);
+      return std::ranges::count_if(keys, is_boundary) == 2 && keys.size() == 3;
+    }));
+  };
+  refuse_each_operation(trim, outlive_an_epoch);
+}
+
+TEST_F(JobFaults, ATableIsDroppedWhileItsBackupIsRetried) {
+  pause_ = 1h;
+  faults_.fail_all({.code = Code::kIo, .message = "the disk is full"});
+  const std::string backup = create_backup();
+  ASSERT_TRUE(comes_true([&] { return engine_->stats().failing_jobs == 1; }));
+  drop_songs();
+  EXPECT_EQ(backup_status(backup), "CREATING");
+  faults_.mend();
+  ASSERT_TRUE(comes_true([&] {
+    engine_->parts().jobs.retry_now();
+    return backup_status(backup) == "AVAILABLE";
+  }));
+  expect_erased();
+  create(hash_table("Songs"));
+  call(admin::kRestoreTableFromBackup, {{"BackupArn", backup}, {"TargetTableName", "Copy"}});
+  wait_for_table("Copy");
+  EXPECT_EQ(count("Copy"), kItems + 1);
+  EXPECT_EQ(count("Songs"), 0);
 }
 
 TEST_F(JobFaults, AJobSaysWhyItWaitsAndResumesWithoutARestart) {
@@ -396,6 +311,18 @@ TEST_F(DamagedStore, EndsABackupWhichIsDeleted) {
   damage_next();
   const std::string arn = create_backup();
   EXPECT_TRUE(comes_true([&] { return backup_status(arn).empty(); }));
+}
+
+TEST_F(DamagedStore, EndsABackupOfADroppedTableWhoseRowsAreErased) {
+  pause_ = 1h;
+  faults_.fail_all({.code = Code::kIo, .message = "the disk is full"});
+  const std::string backup = create_backup();
+  ASSERT_TRUE(comes_true([&] { return engine_->stats().failing_jobs == 1; }));
+  drop_songs();
+  damage_next();
+  engine_->parts().jobs.retry_now();
+  EXPECT_TRUE(comes_true([&] { return backup_status(backup).empty(); }));
+  expect_erased();
 }
 
 TEST_F(DamagedStore, EndsARestorationWhoseTableIsDropped) {
