@@ -110,6 +110,24 @@ void Connection::stop_if_idle() {
   if (state_ == State::kReceiving && reader_.empty()) close();
 }
 
+bool Connection::can_make_way(SteadyTime now) const {
+  if (state_ == State::kLingering) return true;
+  if (state_ != State::kReceiving) return false;
+  const ServerOptions& options = loop_->shared().options;
+  switch (awaiting_) {
+    case Awaiting::kHandshake:
+    case Awaiting::kRequest:
+      return true;
+    case Awaiting::kRest:
+      if (has_room_) return is_too_slow(now);
+      return now - (deadline_ - options.request_timeout) >= options.patience;
+    case Awaiting::kNothing:
+    case Awaiting::kRoom:
+      break;
+  }
+  return false;
+}
+
 void Connection::close_if_late(SteadyTime now) {
   const bool late = now >= deadline_;
   if (!late && !(loop_->has_bodies_waiting() && is_too_slow(now))) return;
@@ -315,7 +333,8 @@ void Connection::refuse(const std::function<Response()>& answer, int status) {
 // True if serve() can continue with the next request.
 bool Connection::handle() {
   Shared& shared = loop_->shared();
-  reader_.note(peer_, std::chrono::steady_clock::now());
+  last_request_ = std::chrono::steady_clock::now();
+  reader_.note(peer_, last_request_);
   state_ = State::kHandling;
   set_in_progress(true);
   deadline_ = SteadyTime::max();
@@ -377,6 +396,8 @@ bool Connection::send(Response response, bool keep) {
   state_ = State::kSending;
   try {
     if (response.make) response = response.make();
+    // Not the capacity: the unused part of a large string has never been written, so it has no
+    // pages.
     const std::size_t bytes = reader_.held_bytes() + response.body.size();
     if (!hold(bytes, loop_->shared().memory.send_limit(bytes))) response = overloaded();
     write_head(response, persistence, head_);

@@ -55,7 +55,9 @@ struct Shared {
   Handler handler;
   MemoryBudget memory;  // of large requests and responses
   SideThreads side;
-  std::weak_ptr<Loop> bulk = {};  // before the first connection
+  // Set before the first connection.
+  std::weak_ptr<Loop> bulk = {};
+  std::vector<std::weak_ptr<Loop>> loops = {};  // the bulk loop is the last
   std::atomic<std::size_t> connections = 0;
   std::atomic<bool> stopping = false;  // if set, responses announce the end of the connection
 };
@@ -78,6 +80,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   // Runs until stop() was called and the last connection has closed.
   void run();
+  // Starts a new connection. At the limit, closes an idle one of any loop first; if there is none,
+  // closes the new one.
   void adopt(Socket socket);
   // Whether a connection can move here; if true, take() must follow. The first call starts the bulk
   // loop's thread. Any thread.
@@ -124,8 +128,14 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void start_ticking();
   void tick();
   void finish_if_empty();
+  bool is_full() const;
   bool close_longest_idle();
-
+  void seat_newcomers();
+  void seat_first_newcomer();
+  void refuse_newcomers();
+  void ask_for_place(std::size_t first);
+  void on_place(bool closed, std::size_t asked);
+  bool has_thread();
   void insert(std::shared_ptr<Connection> connection);
 
   const Kind kind_;
@@ -142,6 +152,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool stopping_ = false;
   SteadyTime stop_deadline_;
   std::vector<std::shared_ptr<Connection>> connections_;
+  std::deque<Socket> newcomers_;  // wait for another loop to close a connection
   std::deque<std::shared_ptr<Connection>> bodies_waiting_;
   std::atomic<std::size_t> bodies_waiting_count_ = 0;
   Inbox opened_;
@@ -175,13 +186,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void receive_with_room();
   // Called on the loop that it has moved to.
   void arrive(Loop::Step step);
-  // No request, and no byte of one, is in progress. Of two idle connections, the one with the
-  // earlier deadline has been idle longer.
-  bool is_idle() const {
-    return state_ == State::kReceiving &&
-           (awaiting_ == Awaiting::kRequest || awaiting_ == Awaiting::kHandshake);
-  }
-  SteadyTime deadline() const { return deadline_; }
+  // Whether it can be closed for a new connection: it is idle, or its request has been incomplete
+  // for longer than `patience`. Of two, the one with the earlier last request is closed first.
+  bool can_make_way(SteadyTime now) const;
+  // When its last complete request arrived, or else when it was accepted.
+  SteadyTime last_request() const { return last_request_; }
 
   std::size_t slot = 0;  // in the loop's list
 
@@ -231,6 +240,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::string peer_;
   State state_ = State::kReceiving;
   SteadyTime deadline_ = SteadyTime::max();
+  SteadyTime last_request_ = std::chrono::steady_clock::now();
   Awaiting awaiting_ = Awaiting::kNothing;
   bool in_progress_ = false;    // a complete request has no response yet
   bool reading_ = false;        // a receive is in progress

@@ -68,18 +68,9 @@ void Loop::run() {
 
 void Loop::adopt(Socket socket) {
   asio::post(context_, [this, socket = std::move(socket)]() mutable {
-    if (stopping_) {
-      --shared_->connections;
-      return;
-    }
-    if (shared_->connections > shared_->options.connections_max && !close_longest_idle()) {
-      --shared_->connections;
-      return;
-    }
-    if (!ticking_) now_ = std::chrono::steady_clock::now();
-    auto connection = std::make_shared<Connection>(shared_from_this(), std::move(socket));
-    insert(connection);
-    connection->start();
+    newcomers_.push_back(std::move(socket));
+    if (stopping_) return refuse_newcomers();
+    if (newcomers_.size() == 1) seat_newcomers();
   });
 }
 
@@ -122,16 +113,74 @@ void Loop::join() {
   if (thread.joinable()) thread.join();
 }
 
-// Closes some at once, as each search looks at all. False if none is idle.
+bool Loop::is_full() const {
+  return shared_->connections > shared_->options.connections_max;
+}
+
+// Closes some at once, as each search looks at all. False if none can make way.
 bool Loop::close_longest_idle() {
+  const SteadyTime now = std::chrono::steady_clock::now();
   std::vector<std::shared_ptr<Connection>> idle;
   for (const auto& connection : connections_) {
-    if (connection->is_idle()) idle.push_back(connection);
+    if (connection->can_make_way(now)) idle.push_back(connection);
   }
   const auto count = static_cast<std::ptrdiff_t>((idle.size() + 63) / 64);
-  std::ranges::nth_element(idle, idle.begin() + count, {}, &Connection::deadline);
+  std::ranges::nth_element(idle, idle.begin() + count, {}, &Connection::last_request);
   for (std::ptrdiff_t i = 0; i < count; ++i) idle[static_cast<std::size_t>(i)]->close();
   return count > 0;
+}
+
+void Loop::seat_newcomers() {
+  while (!newcomers_.empty() && (!is_full() || close_longest_idle())) seat_first_newcomer();
+  if (!newcomers_.empty()) ask_for_place(0);
+}
+
+void Loop::seat_first_newcomer() {
+  if (!ticking_) now_ = std::chrono::steady_clock::now();
+  auto connection = std::make_shared<Connection>(shared_from_this(), std::move(newcomers_.front()));
+  newcomers_.pop_front();
+  insert(connection);
+  connection->start();
+}
+
+void Loop::refuse_newcomers() {
+  shared_->connections -= newcomers_.size();
+  newcomers_.clear();
+}
+
+// Asks the other loops, one after the other, to close an idle connection. The newcomers remain
+// here, because their sockets belong to this loop.
+void Loop::ask_for_place(std::size_t first) {
+  const auto& loops = shared_->loops;
+  for (std::size_t i = first; i < loops.size(); ++i) {
+    const auto other = loops[i].lock();
+    if (!other || other.get() == this || !other->has_thread()) continue;
+    asio::post(other->context_, [asked = loops[i], asking = weak_from_this(), i] {
+      const auto closer = asked.lock();
+      const auto asker = asking.lock();
+      if (!closer || !asker) return;
+      const bool closed = closer->close_longest_idle();
+      asio::post(asker->context_, [asking, closed, i] {
+        const auto self = asking.lock();
+        if (self) self->on_place(closed, i);
+      });
+    });
+    return;
+  }
+  refuse_newcomers();
+}
+
+void Loop::on_place(bool closed, std::size_t asked) {
+  if (newcomers_.empty()) return;  // this loop is stopping
+  if (!closed && is_full()) return ask_for_place(asked + 1);
+  seat_first_newcomer();
+  seat_newcomers();
+}
+
+bool Loop::has_thread() {
+  if (!is_bulk()) return true;
+  const std::lock_guard lock(mutex_);
+  return thread_.joinable();
 }
 
 void Loop::forget(const Connection& connection) {
@@ -208,6 +257,7 @@ void Loop::stop() {
     stopping_ = true;
     now_ = std::chrono::steady_clock::now();
     stop_deadline_ = now_ + shared_->options.stop_timeout;
+    refuse_newcomers();
     for (std::size_t i = connections_.size(); i-- > 0;) {
       const auto connection = connections_[i];
       connection->stop_if_idle();

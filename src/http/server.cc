@@ -88,7 +88,7 @@ void Server::Impl::on_accepted(const boost::system::error_code& error, Socket so
     });
     return;
   }
-  // Over the limit, the loop closes an idle connection or the new one. Until then each has a file
+  // Over the limit, an idle connection or the new one is closed. Until then each has a file
   // descriptor, so only a few can be over the limit at a time.
   constexpr std::size_t kOverMax = 64;
   if (!error && shared->connections.load() < shared->options.connections_max + kOverMax) {
@@ -128,6 +128,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     }
     impl->bulk = std::make_shared<Loop>(impl->shared, Loop::Kind::kBulk);
     impl->shared->bulk = impl->bulk;
+    impl->shared->loops.assign(impl->loops.begin(), impl->loops.end());
+    impl->shared->loops.push_back(impl->bulk);
     impl->shared->memory.set_on_release([bulk = impl->shared->bulk] {
       const auto loop = bulk.lock();
       if (loop) loop->post_give_room();

@@ -369,6 +369,52 @@ TEST_P(HttpServer, ClosesTheLongestIdleConnectionForANewOne) {
   EXPECT_EQ(busy.read_answer().body, "POST /p halve");
 }
 
+// A thread has no connection of its own to close, but the others have.
+TEST_P(HttpServer, ClosesIdleConnectionsOfOtherThreadsForNewOnes) {
+  constexpr std::size_t kThreads = 3;
+  const auto server = start(echo, {.threads = kThreads, .connections_max = 1});
+  std::vector<Peer> peers;
+  for (std::size_t i = 0; i < 3 * kThreads; ++i) {
+    Peer& peer = peers.emplace_back(server->port());
+    ASSERT_TRUE(peer.send(post(std::to_string(i))));
+    ASSERT_EQ(peer.read_answer().body, "POST /p " + std::to_string(i));
+    if (i > 0) {
+      EXPECT_TRUE(peers[i - 1].ended_by_peer()) << i;
+    }
+  }
+  EXPECT_EQ(server->stats().connections, 1U);
+}
+
+// Each has sent a complete request and the first byte of another one.
+TEST_P(HttpServer, ClosesConnectionsWithIncompleteRequestsForNewOnes) {
+  constexpr std::size_t kThreads = 3;
+  const auto server =
+      start(echo, {.threads = kThreads, .connections_max = kThreads, .patience = milliseconds(0)});
+  std::vector<Peer> incomplete;
+  for (std::size_t i = 0; i < kThreads; ++i) {
+    ASSERT_TRUE(incomplete.emplace_back(server->port()).send(post("first") + "P"));
+    ASSERT_EQ(incomplete[i].read_answer().status, 200);
+  }
+  std::vector<Peer> others;
+  for (std::size_t i = 0; i < 2 * kThreads; ++i) {
+    ASSERT_TRUE(others.emplace_back(server->port()).send(post("new"))) << i;
+    ASSERT_EQ(others[i].read_answer().body, "POST /p new") << i;
+  }
+  for (Peer& peer : incomplete) EXPECT_TRUE(peer.ended_by_peer());
+}
+
+TEST_P(HttpServer, LetsAConnectionFinishItsRequestAtTheLimit) {
+  const auto server =
+      start(echo, {.threads = 2, .connections_max = 1, .patience = std::chrono::minutes(1)});
+  Peer slow(server->port());
+  const std::string second = post("second");
+  ASSERT_TRUE(slow.send(post("first") + second.substr(0, 1)));
+  ASSERT_EQ(slow.read_answer().status, 200);
+  EXPECT_TRUE(Peer(server->port()).ended_by_peer());
+  ASSERT_TRUE(slow.send(second.substr(1)));
+  EXPECT_EQ(slow.read_answer().body, "POST /p second");
+}
+
 TEST_P(HttpServer, EndsConnectionsThatSendEmptyLinesOnly) {
   const auto server = start(echo, {.idle_timeout = milliseconds(200)});
   Peer connection(server->port());
