@@ -86,7 +86,7 @@ soak: package
 	tests/packages/run build/packages all
 	cmake --preset soak
 	cmake --build --preset soak -j $(JOBS) --target crash_test damaged_log_test disk_full_test \
-	  full_disk_server_test migration_kill_test sweep_costs_test \
+	  full_disk_server_test migration_kill_test sweep_costs_test control_group_test \
 	  linearizability_pair_test linearizability_test feed_recipe_test semaphore_recipe_test sensors_recipe_test \
 	  toggle_recipe_test postgres_test cluster_test client_homes_test transfer_homes_test history_test metamorphic_test \
 	  lease_simulation_test cli_consume_test
@@ -100,6 +100,7 @@ soak: package
 	STATOR_DISK_FULL_ROUNDS=1 build/soak/tests/power_loss/full_disk_server_test
 	STATOR_MIGRATION_FORMATS=all build/soak/tests/power_loss/migration_kill_test
 	STATOR_EXPIRED=1000000 build/soak/tests/contention/sweep_costs_test
+	STATOR_HOSTILE_CLIENTS=$${STATOR_HOSTILE_CLIENTS:-300} build/soak/tests/hostile/control_group_test
 	STATOR_FLIPS=$${STATOR_FLIPS:-200} build/soak/tests/crash/damaged_log_test
 	STATOR_CRASH_ROUNDS=$${STATOR_CRASH_ROUNDS:-1000} build/soak/tests/crash/crash_test
 	for sanitizer in asan tsan; do \
