@@ -61,6 +61,10 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env& e
       options.cache_bytes != 0 ? options.cache_bytes : cache_bytes_of(usable_memory_bytes());
   rocksdb::BlockBasedTableOptions table;
   table.block_cache = rocksdb::NewLRUCache(cache_bytes);
+  // The cache includes the filters and indexes of all tables. A point read finds those of a pinned
+  // table without a search of the cache.
+  table.cache_index_and_filter_blocks = true;
+  table.metadata_cache_options.unpartitioned_pinning = rocksdb::PinningTier::kAll;
   table.filter_policy.reset(rocksdb::NewBloomFilterPolicy(10));
   table.format_version = 5;
   table.block_size = 16UL << 10;  // docs/decisions/0004-blocks-of-16-kb.md
