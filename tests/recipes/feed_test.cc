@@ -423,7 +423,8 @@ TEST_P(FeedTest, CostsTheDocumentedUnits) {
   const auto delivering = bench.cost_of([&] { ASSERT_OK(feed().deliver_pending()); });
   EXPECT_EQ(delivering.by_operation.at("BatchExecuteStatement"), 4);
   if (!is_streamed()) {
-    EXPECT_EQ(delivering.requests, 4 + 4);  // the outbox, the claim, the followers, the end
+    // The outbox, the claim, the followers, the check, the end.
+    EXPECT_EQ(delivering.requests, 4 + 5);
     EXPECT_EQ(delivering.write_units, 100 + 1 + 2);  // the copies, the claim, the end and its index
   }
   for (int i = 0; i < 19; ++i) ASSERT_OK(feed().publish({"ann"}, "hello"));

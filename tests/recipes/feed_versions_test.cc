@@ -150,6 +150,32 @@ TEST_P(FeedVersions, AWorkerThatWasOvertakenReachesNobodyWhomTheOthersMissed) {
   EXPECT_TRUE(notes->items.empty());
 }
 
+// A worker pauses before it reads the followers. Meanwhile the post changes, other workers deliver
+// the change, and a user follows.
+TEST_P(FeedVersions, AWorkerThatWasOvertakenDoesNotGiveAnOldPostToALaterFollower) {
+  const Feed undisturbed(*bench.home.client, options());
+  for (const bool retracts : {true, false}) {
+    const std::string late = retracts ? "x" : "y";
+    const PostId id = post("ann", "oops");
+    // The outbox is an index: the query after that of the outbox reads the followers.
+    bench.client.before(
+        [&, queries = is_streamed() ? 1 : 0](std::string_view operation, int) mutable {
+          if (operation != "Query" || ++queries != 2) return pass();
+          EXPECT_OK(retracts ? undisturbed.retract({"ann"}, id)
+                             : undisturbed.edit({"ann"}, id, "before"));
+          bench.time.advance(10min);  // the claim expires
+          EXPECT_OK(undisturbed.deliver_pending());
+          EXPECT_OK(undisturbed.follow({late}, {"ann"}));
+          return pass();
+        });
+    (void)feed().deliver_pending();
+    bench.client.before(nullptr);
+    EXPECT_EQ(undisturbed.followers({"ann"}).value().items.back(), UserId{late});
+    deliver();
+    EXPECT_TRUE(items_of(late).empty());
+  }
+}
+
 // ---- Repeated publishes
 
 TEST_P(FeedVersions, ARepeatedPublishDoesNotBringBackARetractedPost) {

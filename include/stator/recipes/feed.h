@@ -11,9 +11,7 @@
 // users who have unfollowed since. Every write of a post depends on its version, so a late or
 // repeated request cannot undo an edit or a retraction. A retracted post leaves a tombstone in each
 // feed for `keep_retracted`, so a repeated publish in that time does not restore the post.
-// Not guaranteed: a follow() that timed out can take effect after a later unfollow(). A user who
-// starts to follow after a post was edited or retracted can get the old post, from a delivery that
-// started before the change and stalled, or whose request arrives late.
+// Not guaranteed: a follow() that timed out can take effect after a later unfollow().
 // Visibility: reads are consistent unless FeedOptions::consistent_reads is false.
 // Thread safety: any thread can call every method; any number of processes can deliver.
 // Lifetime: borrows the client and the time source.

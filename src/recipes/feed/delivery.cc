@@ -174,11 +174,11 @@ Result<bool> Delivery::pass(const Job& job) {
   if (spread == kSpreadMerged) {
     STATOR_RETURN_IF_ERROR(copies_.write_merged(job.version));
   } else if (resume != nullptr && resume->starts_with(tag)) {
-    STATOR_RETURN_IF_ERROR(pass_former(job, resume->substr(tag.size())));
+    return pass_former(job, resume->substr(tag.size()));
   } else {
     STATOR_ASSIGN_OR_RETURN(const bool passed, pass_followers(job));
-    if (!passed) return false;
-    if (!job.version.is_first()) STATOR_RETURN_IF_ERROR(pass_former(job, {}));
+    if (!passed || job.version.is_first()) return passed;
+    return pass_former(job, {});
   }
   return true;
 }
@@ -222,6 +222,11 @@ std::vector<UserId> Delivery::unreached(const Job& job, std::vector<UserId> user
 }
 
 // One pass over the followers; resumes where the previous pass stopped. False: see pass().
+//
+// Before the copies of a page are written, the post is checked again: it must still be this version
+// after the page was read. A change after the check is delivered to everybody on the page, so it
+// replaces the copies, even if they arrive late. A change before it might have been delivered
+// before some of these users followed.
 Result<bool> Delivery::pass_followers(const Job& job) {
   const TransactWriteItem unchanged{.action = TransactAction::kConditionCheck,
                                     .table = options_.table,
@@ -230,10 +235,15 @@ Result<bool> Delivery::pass_followers(const Job& job) {
                                     .values = values_of(job.version, job.claim)};
   const std::string* resume = text_in(job.version.post, "outbox_cursor");
   std::string cursor = resume != nullptr ? *resume : std::string();
+  bool is_noted = true;  // the cursor is stored
   do {
     STATOR_ASSIGN_OR_RETURN(Page<UserId> page,
                             state_.followers->page(job.author, kFollowersPage, cursor));
     const std::vector<UserId> users = unreached(job, std::move(page.items));
+    STATOR_ASSIGN_OR_RETURN(const bool unchanged_since, is_noted
+                                                            ? is_unchanged(job, users)
+                                                            : note(job, "outbox_cursor", cursor));
+    if (!unchanged_since) return false;
     STATOR_ASSIGN_OR_RETURN(const bool noted, recipients_.note(job.version, users, unchanged));
     if (!noted) return false;
     STATOR_RETURN_IF_ERROR(copies_.write(job.version, users, Relation::kFollows));
@@ -241,26 +251,44 @@ Result<bool> Delivery::pass_followers(const Job& job) {
       if (!job.version.is_first() && reached_.size() < kMaxReached) reached_.insert(user.text);
     }
     cursor = std::move(page.next);
-    // If the post has changed in the meantime, finish() detects it.
-    if (!cursor.empty()) STATOR_RETURN_IF_ERROR(note(job, "outbox_cursor", cursor));
+    is_noted = false;
   } while (!cursor.empty());
   return true;
 }
 
+// Whether the post still has this version and claim. Not read if there are no users, if their
+// recipients' notes check it (recipients.h), or if it cannot change again.
+Result<bool> Delivery::is_unchanged(const Job& job, const std::vector<UserId>& users) {
+  if (users.empty() || !state_.table_followers || job.version.retracted) return true;
+  const GetItemRequest get{.table = options_.table,
+                           .key = job.key,
+                           .consistent_read = true,
+                           .projection = "claim, edits, retracted"};
+  STATOR_ASSIGN_OR_RETURN(const GetItemResult found,
+                          with_retries(options_.retry, state_.time, stop_,
+                                       [&] { return state_.client.get_item(get); }));
+  if (!found.item) return false;
+  const std::string* claim = text_in(*found.item, "claim");
+  return claim != nullptr && *claim == job.claim &&
+         version_of(job.author, *found.item).is_same_as(job.version);
+}
+
 // Must run after pass_followers(): unfollowing adds a user to the former followers before removing
-// it from the followers.
-Result<void> Delivery::pass_former(const Job& job, std::string cursor) {
+// it from the followers. False: see pass().
+Result<bool> Delivery::pass_former(const Job& job, std::string cursor) {
   do {
     STATOR_ASSIGN_OR_RETURN(Page<UserId> page,
                             recipients_.page(job.version, kFollowersPage, cursor));
     const std::vector<UserId> users = unreached(job, std::move(page.items));
     STATOR_RETURN_IF_ERROR(copies_.write(job.version, users, Relation::kFollowed));
     cursor = std::move(page.next);
-    if (!cursor.empty()) {
-      STATOR_RETURN_IF_ERROR(note(job, "former_cursor", tag_of(job.version) + cursor));
-    }
-  } while (!cursor.empty());
-  return job.version.retracted ? recipients_.forget(job.version) : Result<void>();
+    if (cursor.empty()) break;
+    STATOR_ASSIGN_OR_RETURN(const bool noted,
+                            note(job, "former_cursor", tag_of(job.version) + cursor));
+    if (!noted) return false;
+  } while (true);
+  if (job.version.retracted) STATOR_RETURN_IF_ERROR(recipients_.forget(job.version));
+  return true;
 }
 
 // Sets an attribute of the post and extends the claim; false if the post has changed since.

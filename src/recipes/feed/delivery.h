@@ -6,7 +6,9 @@
 // retraction is then also delivered to former followers (recipients.h). Copies have the post's own
 // key, so any step can be repeated. After each page, the position is stored in the author's item,
 // so a crash repeats at most one page. When the claim expires, another worker resumes. Claims only
-// avoid duplicate work: two workers can safely deliver the same post.
+// avoid duplicate work: two workers can safely deliver the same post. A worker that was overtaken
+// by a newer version stops: it must not write the older one to users who followed after the newer
+// one was delivered (pass_followers()).
 //
 // An edit or a retraction during delivery makes the last step's condition fail, and the post is
 // processed again. A post that fails is postponed (put_off.h); delivery continues with the others.
@@ -71,7 +73,8 @@ class Delivery {
   Result<bool> pass(const Job& job);
   std::vector<UserId> unreached(const Job& job, std::vector<UserId> users);
   Result<bool> pass_followers(const Job& job);
-  Result<void> pass_former(const Job& job, std::string cursor);
+  Result<bool> is_unchanged(const Job& job, const std::vector<UserId>& users);
+  Result<bool> pass_former(const Job& job, std::string cursor);
   Result<bool> note(const Job& job, const std::string& attribute, const std::string& value);
   Result<bool> finish(const Job& job);
 
