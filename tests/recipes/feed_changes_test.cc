@@ -172,6 +172,25 @@ TEST_P(FeedChanges, TakesARefusalWithoutAnItemForNoAbsence) {
   EXPECT_EQ(texts_of({"ann"}), std::vector<std::string>{"hello"});
 }
 
+TEST_P(FeedChanges, ConflictsThatPersistAreRetryable) {
+  const Feed others(*bench.home.client, options());
+  const PostId id = post("ann", "one");
+  bench.client.before([&](std::string_view operation, int) {
+    if (operation == "UpdateItem") {
+      EXPECT_OK(others.edit({"ann"}, id, "theirs"));
+    } else if (operation == "PutItem") {
+      EXPECT_OK(others.follow({"bob"}, {"ann"}));
+    }
+    return pass();
+  });
+  const auto edited = feed().edit({"ann"}, id, "mine");
+  const auto followed = feed().follow({"bob"}, {"ann"});
+  bench.client.before(nullptr);
+  EXPECT_FAILS(Code::kTransactionConflict, edited);
+  EXPECT_FAILS(Code::kTransactionConflict, followed);
+  EXPECT_TRUE(edited.error().retryable());
+}
+
 // ---- Trimming
 
 TEST_P(FeedChanges, TrimsToTheNewest) {

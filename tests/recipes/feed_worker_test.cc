@@ -111,6 +111,39 @@ TEST_P(FeedInTrouble, APostThatKeepsTimingOutDoesNotStopTheOthers) {
   EXPECT_FAILS(Code::kTimeout, feed().deliver_pending());
 }
 
+TEST_P(FeedInTrouble, ManyPostsThatKeepTimingOutDoNotStopTheOthersEither) {
+  followers->broken = {{"slow", Code::kTimeout}};
+  for (int i = 0; i < 40; ++i) post("slow", "waits");
+  for (int i = 0; i < 5; ++i) post("ann", std::to_string(i));
+  EXPECT_FAILS(Code::kTimeout, feed().deliver_pending());
+  EXPECT_EQ(texts_of({"fan"}).size(), 5U);
+  EXPECT_EQ(reports.size(), 40U);
+}
+
+// Three posts cannot be claimed. While they are retried, others are published.
+TEST_P(FeedInTrouble, RetriesThatFailDoNotKeepAWorkerFromNewPosts) {
+  constexpr int kRefusedInALook = 9;    // three attempts for each post
+  ASSERT_OK(feed().deliver_pending());  // a worker of a stream begins with a scan
+  for (int i = 0; i < 3; ++i) post("slow", "waits");
+  std::stop_source stop;
+  bench.client.before([&, refused = 0](std::string_view operation, int) mutable {
+    if (operation != "UpdateItem" ||
+        bench.client.latest_update().key.at("partition_key") != AttributeValue("slow")) {
+      return pass();
+    }
+    if (++refused == kRefusedInALook) {
+      const Feed undisturbed(*bench.home.client, options());
+      for (int i = 0; i < 5; ++i) EXPECT_OK(undisturbed.publish({"ann"}, std::to_string(i)));
+    }
+    if (refused == 3 * kRefusedInALook) stop.request_stop();
+    return refuse(Code::kTimeout);
+  });
+  // The pause between looks is longer than that before the first retries.
+  const auto worked = feed().run_worker(stop.get_token(), 2s);
+  bench.client.before(nullptr);
+  EXPECT_EQ(worked.value().posts, 5);
+}
+
 TEST_P(FeedInTrouble, OnePassDeliversAllItCanAndReturnsTheFirstError) {
   followers->broken = {{"bad", Code::kValidation}};
   post("bad", "waits");

@@ -201,7 +201,8 @@ class Feed {
   // Replaces the content of an author's post; its position stays. The change is in the author's own
   // feed at once; workers deliver it to the followers. Takes one request and 1 WCU (and 1 for the
   // index); a post that was edited before takes one more of each.
-  // Errors: kNotFound if the author has no such post; kConflict if concurrent edits persist.
+  // Errors: kNotFound if the author has no such post; kTransactionConflict, which is retryable, if
+  // concurrent edits persist.
   Result<void> edit(const UserId& author, const PostId& id, std::string_view content) const;
 
   // Retracts an author's post: from the author's own feed at once; workers deliver the retraction
@@ -223,7 +224,8 @@ class Feed {
   // concurrent edits and retractions (4 WCU per post). unfollow() (a read and 2 WCU) keeps the
   // copied posts, and keeps a row so that edits and retractions still reach them. Posts of a merged
   // author disappear at once.
-  // Errors: kInvalidArgument without a followers table, or if `user` is `author`.
+  // Errors: kInvalidArgument without a followers table, or if `user` is `author`;
+  // kTransactionConflict, which is retryable, if concurrent changes of the relation persist.
   Result<void> follow(const UserId& user, const UserId& author, int backfill = 0) const;
   Result<void> unfollow(const UserId& user, const UserId& author) const;
   Result<Page<UserId>> followers(const UserId& author, const PageOptions& page = {}) const;
@@ -233,8 +235,9 @@ class Feed {
   // 25 copies per request (PutItem if the endpoint does not support it). Edits and retractions use
   // one PutItem per copy, including those of former followers. If the followers are stored
   // elsewhere, their ids are written to the table first, in a transaction that checks the post:
-  // 2 WCU per KB of both. A post that fails does not stop the others; its error is returned at the
-  // end.
+  // 2 WCU per KB of both. A post that fails does not stop the others; the first error is returned at
+  // the end. Only if several posts in a row cannot even be claimed, the endpoint counts as
+  // unreachable, and the call ends.
   // Errors: kCancelled (delivered copies stay, and the next call resumes); kInvalidArgument without
   // followers.
   Result<Delivered> deliver_pending(const std::stop_token& stop = {}) const;

@@ -14,7 +14,7 @@ namespace {
 constexpr int kFollowersPage = 1000;
 constexpr int64_t kOutboxPage = 100;
 constexpr int kMaxLooks = 8;  // attempts on a post that keeps changing; the next delivery continues
-constexpr int kMaxPassingInARow = 3;
+constexpr int kMaxUnclaimedInARow = 3;
 constexpr std::size_t kMaxReached = 100'000;
 
 // Identifies the version that a note belongs to.
@@ -62,6 +62,7 @@ Result<void> Delivery::drain(const std::string& outbox) {
                             }));
     for (const Item& entry : found.items) {
       if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
+      if (put_off_.contains(entry)) continue;  // retry() delivers it
       STATOR_RETURN_IF_ERROR(deliver(entry));
     }
     request.exclusive_start_key = std::move(found.last_evaluated_key);
@@ -97,7 +98,6 @@ Result<Delivery::Outcome> Delivery::deliver(Job job) {
   job.claim = random_uuid();
   auto outcome = deliver_claimed(job);
   if (outcome) {
-    passing_in_a_row_ = 0;
     if (*outcome == Outcome::kDone) put_off_.remove(job.key);
     return outcome;
   }
@@ -106,22 +106,24 @@ Result<Delivery::Outcome> Delivery::deliver(Job job) {
   return put_off(job.key, job.author, std::move(outcome).error());
 }
 
-// A failed post does not delay the others. After several retryable failures in a row, the service
-// is probably unavailable, and the error is returned.
+// A failed post does not delay the others. If several posts in a row could not even be claimed, the
+// endpoint is probably unavailable, and the error is returned.
 Result<Delivery::Outcome> Delivery::put_off(const Item& key, const UserId& author, Error error) {
-  passing_in_a_row_ = error.retryable() ? passing_in_a_row_ + 1 : 0;
   if (first_failure_) first_failure_ = Failure(error);
   if (!put_off_.add(key, author, error) && options_.outbox == Outbox::kStream) {
     return fail(Code::kUnavailable, "too many posts are put off already: " + error.message);
   }
-  if (passing_in_a_row_ < kMaxPassingInARow) return Outcome::kPutOff;
-  passing_in_a_row_ = 0;
+  if (unclaimed_in_a_row_ < kMaxUnclaimedInARow) return Outcome::kPutOff;
+  unclaimed_in_a_row_ = 0;
   return Failure(std::move(error));
 }
 
 Result<Delivery::Outcome> Delivery::deliver_claimed(Job& job) {
   for (int looks = 0; looks < kMaxLooks; ++looks) {
-    STATOR_ASSIGN_OR_RETURN(Look look, claim(job));
+    auto claimed = claim(job);
+    const bool is_unclaimed = !claimed && claimed.error().retryable();
+    unclaimed_in_a_row_ = is_unclaimed ? unclaimed_in_a_row_ + 1 : 0;
+    STATOR_ASSIGN_OR_RETURN(Look look, std::move(claimed));
     if (!look.mine) {
       return look.post && look.post->contains("outbox") ? Outcome::kBusy : Outcome::kDone;
     }

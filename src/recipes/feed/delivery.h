@@ -37,7 +37,7 @@ class Delivery {
     kBusy,  // another worker has claimed it
     kPutOff,
   };
-  // Errors: kCancelled; the client's after retryable failures of several posts in a row;
+  // Errors: kCancelled; the client's after retryable failures of several claims in a row;
   // kUnavailable if more posts are postponed than the worker of a stream can remember.
   Result<Outcome> deliver(const UserId& author, const AttributeValue& range_key);
   Result<Outcome> deliver(const Item& item);  // the post whose key an item has
@@ -86,7 +86,7 @@ class Delivery {
   PutOff put_off_;
   std::set<std::string> reached_;  // users reached by this pass; empty for a first version
   int64_t posts_ = 0;
-  int passing_in_a_row_ = 0;  // consecutive posts with retryable failures
+  int unclaimed_in_a_row_ = 0;  // consecutive claims with retryable failures
   Result<void> first_failure_;
 };
 

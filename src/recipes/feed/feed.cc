@@ -324,7 +324,7 @@ Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view
     }
     edits = int64_in(*there, "edits").value_or(0);
   }
-  return fail(Code::kConflict, "others keep editing post " + id.text());
+  return fail(Code::kTransactionConflict, "others keep editing post " + id.text());
 }
 
 // Keeps the post as a tombstone, so that a repeated publish does not restore it. Puts it into the

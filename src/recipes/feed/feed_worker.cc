@@ -24,9 +24,17 @@ class Waiting {
   Waiting(const FeedState& state, const std::stop_token& stop)
       : state_(state), stream_(state, stop) {}
 
-  // Delivers the posts found by one query; returns whether another could find more.
+  // Delivers postponed posts that are due, and posts found by one query; returns whether another
+  // could find more. Retries that fail do not keep it from the query.
   Result<bool> deliver(Delivery& delivery) {
-    STATOR_RETURN_IF_ERROR(delivery.retry());
+    const Result<void> retried = delivery.retry();
+    STATOR_ASSIGN_OR_RETURN(const bool more, deliver_new(delivery));
+    STATOR_RETURN_IF_ERROR(retried);
+    return more;
+  }
+
+ private:
+  Result<bool> deliver_new(Delivery& delivery) {
     if (state_.options.outbox == Outbox::kStream) return stream_.look(delivery);
     const int64_t before = delivery.done().posts;
     for (int shard = 0; shard < state_.options.outbox_shards; ++shard) {
@@ -35,7 +43,6 @@ class Waiting {
     return delivery.done().posts > before;
   }
 
- private:
   const FeedState& state_;
   FeedStream stream_;
 };

@@ -51,10 +51,15 @@ bool PutOff::add(const Item& key, const UserId& author, const Error& error) {
 }
 
 std::vector<Item> PutOff::due() const {
-  std::vector<Item> keys;
+  const std::chrono::nanoseconds now = state_.time.since_boot();
+  std::vector<const Entry*> entries;
   for (const auto& [name, entry] : posts_) {
-    if (state_.time.since_boot() >= entry.next_try) keys.push_back(entry.key);
+    if (now >= entry.next_try) entries.push_back(&entry);
   }
+  std::ranges::sort(entries, {}, &Entry::next_try);
+  std::vector<Item> keys;
+  keys.reserve(entries.size());
+  for (const Entry* entry : entries) keys.push_back(entry->key);
   return keys;
 }
 

@@ -18,13 +18,14 @@ class PutOff {
  public:
   explicit PutOff(const FeedState& state) : state_(state) {}
 
-  bool waits(const Item& key) const;
+  bool contains(const Item& key) const { return posts_.contains(name_of(key)); }
+  bool waits(const Item& key) const;  // is not due yet
   // Returns false, without remembering the post, if there are too many already.
   bool add(const Item& key, const UserId& author, const Error& error);
   void remove(const Item& key) { posts_.erase(name_of(key)); }
 
   bool empty() const { return posts_.empty(); }
-  // The keys of the posts that are due.
+  // The keys of the posts that are due, the longest overdue first.
   std::vector<Item> due() const;
 
  private:

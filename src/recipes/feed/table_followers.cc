@@ -48,7 +48,8 @@ Result<void> TableFollowers::add(const UserId& user, const UserId& author) {
       put.values = Values{{":since", *since}};
     }
   }
-  return fail(Code::kConflict, "others keep changing whether " + user.text + " follows");
+  return fail(Code::kTransactionConflict,
+              "others keep changing whether " + user.text + " follows " + author.text);
 }
 
 // The user is always in at least one of the two partitions.
