@@ -207,13 +207,71 @@ TEST_P(FeedChanges, TrimsToTheNewest) {
   EXPECT_EQ(feed().trim({"ann"}, 1).value(), 59);
 }
 
+TEST_P(FeedChanges, WhatWasTrimmedDoesNotComeBack) {
+  follow(1, {"ann"});
+  // The publish arrives again, and the first copy arrives late, after an edit and the trimming.
+  const PostId id = PostId::make(bench.time.now(), "request 7");
+  bench.client.first("PutItem", 1, echo());
+  ASSERT_OK(feed().publish({"ann"}, "befor", id));
+  bench.client.before([delayed = false](std::string_view operation, int) mutable {
+    return is_copying(operation) && !std::exchange(delayed, true) ? delay() : pass();
+  });
+  ASSERT_OK(feed().deliver_pending());
+  ASSERT_OK(feed().edit({"ann"}, id, "before"));
+  ASSERT_OK(feed().deliver_pending());
+  bench.client.before(nullptr);
+  ASSERT_EQ(bench.client.delayed(), 2U);
+  EXPECT_EQ(feed().trim({"f0"}, 0).value(), 1);
+  EXPECT_EQ(feed().trim({"ann"}, 0).value(), 1);
+  while (bench.client.delayed() > 0) bench.client.arrive(0);
+  EXPECT_FALSE(feed().publish({"ann"}, "befor", id).value().created);
+  EXPECT_FAILS(Code::kNotFound, feed().edit({"ann"}, id, "again"));
+  EXPECT_FAILS(Code::kNotFound, feed().retract({"ann"}, id));
+  EXPECT_EQ(feed().deliver_pending().value().posts, 0);
+  EXPECT_TRUE(texts_of({"ann"}).empty());
+  EXPECT_TRUE(texts_of({"f0"}).empty());
+  for (const Item& stone : bench.client.scan({.table = "Feeds"}).value().items) {
+    EXPECT_EQ(stone.contains("retracted"), stone.contains("author")) << "no tombstone";
+    EXPECT_TRUE(stone.contains("expires_at"));
+  }
+}
+
+TEST_P(FeedChanges, ARepeatedRetractionOfATrimmedPostIsNotASuccess) {
+  follow(1, {"ann"});
+  const PostId id = post("ann", "one");
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(feed().trim({"ann"}, 0).value(), 1);
+  bench.client.first("UpdateItem", 1, lose_request());
+  EXPECT_FAILS(Code::kNotFound, feed().retract({"ann"}, id));
+}
+
+TEST_P(FeedChanges, ALaterEditDoesNotBringBackWhatAFollowerTrimmed) {
+  follow(1, {"ann"});
+  const PostId id = post("ann", "one");
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(feed().trim({"f0"}, 0).value(), 1);
+  ASSERT_OK(feed().edit({"ann"}, id, "two"));
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_TRUE(texts_of({"f0"}).empty());
+  EXPECT_EQ(texts_of({"ann"}), std::vector<std::string>{"two"});
+}
+
+TEST_P(FeedChanges, ReadsPastManyTombstonesInFewRequests) {
+  for (int i = 0; i < 200; ++i) post("ann", std::to_string(i));
+  ASSERT_OK(feed().deliver_pending());
+  EXPECT_EQ(feed().trim({"ann"}, 1).value(), 199);
+  const auto reading =
+      bench.cost_of([&] { EXPECT_EQ(feed().read({"ann"}, 4).value().items.size(), 1U); });
+  EXPECT_LE(reading.requests, 7);  // of 5, 10, 20, 40, 80, 160 items
+}
+
 TEST_P(FeedChanges, TrimsNothingThatWaitsForDelivery) {
   follow(1, {"ann"});
   const PostId id = post("ann", "one");
   ASSERT_OK(feed().deliver_pending());
-  // Edited between the read and the deletion.
+  // Edited between the read and the tombstone.
   bench.client.before([&](std::string_view operation, int) {
-    if (operation == "DeleteItem") {
+    if (operation == "PutItem") {
       EXPECT_OK(Feed(*bench.home.client, options()).edit({"ann"}, id, "edited"));
     }
     return pass();

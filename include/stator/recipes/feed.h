@@ -10,8 +10,9 @@
 // nothing. Edits and retractions reach every feed that the post has reached, including those of
 // users who have unfollowed since. Every write of a post depends on its version, so a late or
 // repeated request cannot undo an edit or a retraction. A retracted post leaves a tombstone in each
-// feed for `keep_retracted`, so a repeated publish in that time does not restore the post.
-// Not guaranteed: a follow() that timed out can take effect after a later unfollow().
+// feed for `keep_retracted`, and a trimmed post in its feed, so a repeated publish in that time does
+// not restore the post.
+// Not guaranteed: a follow() that timed out can take effect after a later unfollow() or trim().
 // Visibility: reads are consistent unless FeedOptions::consistent_reads is false.
 // Thread safety: any thread can call every method; any number of processes can deliver.
 // Lifetime: borrows the client and the time source.
@@ -188,8 +189,9 @@ class Feed {
 
   // Publishes a post with one conditional put (1 WCU, and 1 for the outbox index if there is one).
   // Without an id, each call creates a new post, ordered after the object's previous one. To retry
-  // safely, make the id first and pass it to each attempt. With the id of an earlier post, even a
-  // retracted one, nothing is published and `created` is false. An id must not be that of another
+  // safely, make the id first and pass it to each attempt. With the id of an earlier post, nothing
+  // is published and `created` is false; if that post was retracted or trimmed, this holds for
+  // `keep_retracted`. An id must not be that of another
   // author's post: a feed keeps only the first of the two. If the clock is set back by up to
   // max_skew, new posts continue the earlier times; if it is set back further, they take the new
   // time and appear below older posts. `content`: up to 350,000 bytes of UTF-8.
@@ -215,8 +217,11 @@ class Feed {
   Result<Page<Post>> read(const UserId& user, int count, const std::string& cursor = {}) const;
 
   // Deletes all but the newest `keep` (0 or more) posts of a user's feed and returns the number of
-  // deleted posts. The user's own undelivered posts are kept. An author cannot edit or retract a
-  // post after trimming it. Each deletion costs 1 WCU.
+  // deleted posts. Posts that are merged when the feed is read are not in it; the user's own
+  // undelivered posts are kept. An author cannot edit or retract a post after trimming it. Each
+  // deletion costs 1 WCU and leaves a tombstone for `keep_retracted`: in that time, neither edits
+  // nor late or repeated requests, such as publish() with the same id, bring the post back. Only
+  // the backfill of follow() does.
   Result<int64_t> trim(const UserId& user, int keep, const std::stop_token& stop = {}) const;
 
   // Maintain the followers table. A new follower gets later posts. Before follow() returns, it also

@@ -13,6 +13,8 @@ bool is_throttle(std::string_view reason) {
   return reason == "ThrottlingError" || reason == "ProvisionedThroughputExceeded";
 }
 
+constexpr int64_t kMaxFilteredPage = 1000;  // items examined per request
+
 Trouble trouble_of_reasons(const Error& error) {
   const bool throttled = std::ranges::any_of(
       error.detail->reasons, [](const auto& reason) { return is_throttle(reason.code); });
@@ -124,13 +126,21 @@ Result<ItemPage> query_page(Client& client, const RetryPolicy& policy, TimeSourc
 Result<std::vector<Item>> query_items(Client& client, const RetryPolicy& policy, TimeSource& time,
                                       QueryRequest request, std::size_t wanted) {
   std::vector<Item> items;
+  request.limit = static_cast<int64_t>(wanted);
   for (;;) {
-    request.limit = static_cast<int64_t>(wanted - items.size());
     STATOR_ASSIGN_OR_RETURN(PageResult result,
                             with_retries(policy, time, [&] { return client.query(request); }));
     std::move(result.items.begin(), result.items.end(), std::back_inserter(items));
-    if (items.size() >= wanted || !result.last_evaluated_key) return items;
+    if (items.size() > wanted) items.resize(wanted);
+    if (items.size() == wanted || !result.last_evaluated_key) return items;
     request.exclusive_start_key = std::move(result.last_evaluated_key);
+    // If the filter removed items, the next page is twice as large, or a long row of such items
+    // would take very many requests.
+    const bool is_filtered = result.scanned_count == *request.limit &&
+                             static_cast<int64_t>(result.items.size()) < *request.limit;
+    request.limit = is_filtered
+                        ? std::min(*request.limit * 2, std::max(*request.limit, kMaxFilteredPage))
+                        : static_cast<int64_t>(wanted - items.size());
   }
 }
 

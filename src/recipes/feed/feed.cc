@@ -30,10 +30,10 @@ constexpr int kMaxParallelWrites = 64;
 constexpr std::chrono::hours kMinKeptRetracted{1};
 constexpr std::chrono::hours kMaxKeptRetracted{24 * 3650};
 constexpr int kMaxEditAttempts = 8;  // against concurrent edits of the same post
-constexpr std::array<std::string_view, 16> kAttributes = {
-    "author",  "content",     "edits",     "outbox",    "outbox_cursor", "claim",
-    "spread",  "claim_until", "retracted", "authors",   "former_cursor", "ended",
-    "read_to", "recipients",  "edit",      "expires_at"};
+constexpr std::array<std::string_view, 17> kAttributes = {
+    "author",  "content",     "edits",     "outbox",     "outbox_cursor", "claim",
+    "spread",  "claim_until", "retracted", "authors",    "former_cursor", "ended",
+    "read_to", "recipients",  "edit",      "expires_at", "trimmed"};
 
 Result<void> check_key_name(std::string_view argument, std::string_view name) {
   STATOR_RETURN_IF_ERROR(check_text(argument, name, kMaxNameBytes));
@@ -358,7 +358,8 @@ Result<void> Feed::retract(const UserId& author, const PostId& id) const {
     // A repeated request can find the effect of the previous one.
     STATOR_ASSIGN_OR_RETURN(const std::optional<Item> there,
                             state.refused_by(written.error(), mark.key));
-    const bool is_done = attempts > 1 && there && there->contains("retracted");
+    const bool is_done =
+        attempts > 1 && there && there->contains("retracted") && !there->contains("trimmed");
     return is_done ? Result<void>()
                    : fail(Code::kNotFound, author.text + " has no post " + id.text());
   }

@@ -108,7 +108,8 @@ Result<Page<Post>> Feed::read(const UserId& user, int count, const std::string& 
 
 namespace {
 
-// Deletes all but the newest `keep` posts of one partition.
+// Replaces all but the newest `keep` posts of one partition by tombstones, so that a request that
+// is repeated or late does not bring them back. Items of other programs are deleted.
 class Trimming {
  public:
   Trimming(const FeedState& state, const UserId& user, const std::stop_token& stop)
@@ -145,23 +146,33 @@ class Trimming {
     return {*item.find(options.partition_key), *item.find(options.range_key)};
   }
 
-  // The user's own posts can enter the outbox at any time, so their deletion requires that they
+  // The user's own posts can enter the outbox at any time, so their removal requires that they
   // have not.
   Result<void> remove(const Item& item) {
     const std::string* author = text_in(item, "author");
-    if (author == nullptr || *author != user_.text) {
+    if (author == nullptr) {
       batch_.push_back({.delete_key = key_in(item)});
-      return batch_.size() == kBatchWrites ? send() : Result<void>();
+    } else if (*author != user_.text) {
+      batch_.push_back({.put = state_.tombstone_of({*author}, key_in(item))});
+    } else {
+      return item.contains("outbox") ? Result<void>() : remove_own(item);
     }
-    if (item.contains("outbox")) return {};
-    const DeleteItemRequest gone{.table = state_.options.table,
-                                 .key = key_in(item),
-                                 .condition = "attribute_not_exists(outbox)"};
-    auto deleted = with_retries(state_.options.retry, state_.time, stop_,
-                                [&] { return state_.client.delete_item(gone); });
-    if (deleted) ++removed_;
-    if (deleted || deleted.error().code == Code::kConditionalCheckFailed) return {};
-    return failure_of(std::move(deleted));
+    return batch_.size() == kBatchWrites ? send() : Result<void>();
+  }
+
+  Result<void> remove_own(const Item& item) {
+    PutItemRequest stone{
+        .table = state_.options.table,
+        .item = state_.tombstone_of(user_, key_in(item)),
+        .condition =
+            "author = :author AND attribute_not_exists(outbox) AND attribute_not_exists(retracted)",
+        .values = Values{{":author", user_.text}}};
+    stone.item.emplace("trimmed", true);  // not retracted, see Feed::retract()
+    auto written = with_retries(state_.options.retry, state_.time, stop_,
+                                [&] { return state_.client.put_item(stone); });
+    if (written) ++removed_;
+    if (written || written.error().code == Code::kConditionalCheckFailed) return {};
+    return failure_of(std::move(written));
   }
 
   Result<void> send() {
