@@ -89,10 +89,11 @@ soak: package
 	  full_disk_server_test migration_kill_test sweep_costs_test control_group_test \
 	  linearizability_pair_test linearizability_test feed_recipe_test semaphore_recipe_test sensors_recipe_test \
 	  toggle_recipe_test postgres_test cluster_test client_homes_test transfer_homes_test history_test metamorphic_test \
-	  lease_simulation_test cli_consume_test
+	  lease_simulation_test feed_simulation_test cli_consume_test
 	STATOR_LEASE_RUNS=20000 build/soak/tests/recipes/lease_simulation_test
 	STATOR_TOGGLE_RUNS=20000 build/soak/src/cli/cli_consume_test --gtest_filter='ToggleConsumeSimulation.*'
 	STATOR_LINEARIZABILITY_ROUNDS=500 build/soak/tests/linearizability/linearizability_pair_test
+	STATOR_RUNS=$${STATOR_FEED_RUNS:-5000} build/soak/tests/recipes/feed_simulation_test
 	STATOR_TEST_HOMES=postgres build/soak/tests/recipes/feed_recipe_test
 	STATOR_TEST_HOMES=postgres build/soak/tests/recipes/sensors_recipe_test
 	tests/postgres/second_version --libpq build/postgres $(CTEST) --test-dir build/soak -L postgres

@@ -159,7 +159,7 @@ class FaultyClient final : public Client {
     return run("DeleteItem", [this, request] { return inner_.delete_item(request); });
   }
   Result<PageResult> query(const QueryRequest& request) override {
-    return run("Query", [this, request] { return inner_.query(request); });
+    return run("Query", [this, request] { return inner_.query(paged(request)); });
   }
   Result<PageResult> scan(const ScanRequest& request) override {
     return run("Scan", [this, request] { return inner_.scan(request); });
@@ -237,6 +237,8 @@ class FaultyClient final : public Client {
   // BatchWriteItem processes this many of its writes and returns the others; 0: all. In
   // BatchExecuteStatement, the other statements are throttled.
   void process_at_most(std::size_t writes) { process_at_most_ = writes; }
+  // Query examines at most this many items, as if they were large; 0: as many as requested.
+  void page_at_most(int64_t items) { page_at_most_ = items; }
   // Failed conditions are reported without their items, as by some endpoints.
   void withhold_items() { withholds_items_ = true; }
 
@@ -297,6 +299,12 @@ class FaultyClient final : public Client {
     return Failure(std::move(error));
   }
 
+  QueryRequest paged(QueryRequest request) const {
+    const bool is_longer = !request.limit || *request.limit > page_at_most_;
+    if (page_at_most_ > 0 && is_longer) request.limit = page_at_most_;
+    return request;
+  }
+
   Result<BatchWriteItemResult> partly(const BatchWriteItemRequest& request) {
     if (process_at_most_ == 0 || request.items.size() != 1) return inner_.batch_write_item(request);
     const auto& [table, writes] = *request.items.begin();
@@ -333,6 +341,7 @@ class FaultyClient final : public Client {
   std::function<void(std::string_view)> after_;
   std::atomic<bool> unspent_ = false;
   std::size_t process_at_most_ = 0;
+  int64_t page_at_most_ = 0;
   bool withholds_items_ = false;
   mutable std::mutex mutex_;
   // Guarded by mutex_:
