@@ -10,11 +10,10 @@
 // nothing. Edits and retractions reach every feed that the post has reached, including those of
 // users who have unfollowed since. Every write of a post depends on its version, so a late or
 // repeated request cannot undo an edit or a retraction. A retracted post leaves a tombstone in each
-// feed for `keep_retracted`, and a trimmed post in its feed, so a repeated publish in that time does
-// not restore the post.
-// Not guaranteed: a follow() that timed out can take effect after a later unfollow() or trim().
-// Visibility: reads are consistent unless FeedOptions::consistent_reads is false.
-// Thread safety: any thread can call every method; any number of processes can deliver.
+// feed for `keep_retracted`, and a trimmed post in its feed, so a repeated publish in that time
+// does not restore the post. Not guaranteed: a follow() that timed out can take effect after a
+// later unfollow() or trim(). Visibility: reads are consistent unless FeedOptions::consistent_reads
+// is false. Thread safety: any thread can call every method; any number of processes can deliver.
 // Lifetime: borrows the client and the time source.
 // Errors: kInvalidArgument, kInFuture, kNotFound, kConflict, kBadCursor, kCancelled, and the
 // client's. Layout: docs/formats/recipes.md.
@@ -150,15 +149,18 @@ struct FeedOptions {
   // Posts of authors with more followers than this (up to 100,000) are not copied to each follower.
   // They are merged when feeds are read: each read then takes one more query for the authors that
   // the user follows, and one for each such author. 0: never merge. Set it for readers before
-  // workers, and never lower it to 0 again.
+  // workers, and never lower it to 0 again: a reader with 0 omits merged posts.
   int merge_over = 0;
   // How often each Feed reads the list of those authors, which is 17 items of up to 400 KB. Until
-  // the next refresh, reads can lack posts of authors that were added. 0: before every read.
+  // the next refresh, reads can lack posts of authors that were added: the pages before it then
+  // skip such posts, and the pages after it do not. 0: before every read.
   std::chrono::milliseconds merged_refresh{10'000};
   bool consistent_reads = true;  // false: half the RCUs, but a user's own post can appear late
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
   Outbox outbox = Outbox::kIndex;
-  int outbox_shards = 1;        // 1 to 64 index partitions of undelivered posts; never lower it
+  // 1 to 64 index partitions of undelivered posts; never lower it, and raise it for workers first:
+  // a worker with fewer does not deliver the posts in the others.
+  int outbox_shards = 1;
   std::string cursor_key = {};  // secret that signs cursors; set it to share cursors between hosts
   // Names of the table's key attributes and index. `user_prefix` precedes a user's id in the
   // partition key, so that the table can also store other entities or other feeds.
@@ -213,7 +215,8 @@ class Feed {
   // Errors: kNotFound if the author has no such post.
   Result<void> retract(const UserId& author, const PostId& id) const;
 
-  // Returns the newest `count` (1 to 1,000) posts of a user's feed that follow the cursor.
+  // Returns the newest `count` (1 to 1,000) posts of a user's feed that follow the cursor. Pages
+  // neither skip nor repeat posts that exist throughout, except as `merged_refresh` says.
   Result<Page<Post>> read(const UserId& user, int count, const std::string& cursor = {}) const;
 
   // Deletes all but the newest `keep` (0 or more) posts of a user's feed and returns the number of
@@ -240,8 +243,8 @@ class Feed {
   // 25 copies per request (PutItem if the endpoint does not support it). Edits and retractions use
   // one PutItem per copy, including those of former followers. If the followers are stored
   // elsewhere, their ids are written to the table first, in a transaction that checks the post:
-  // 2 WCU per KB of both. A post that fails does not stop the others; the first error is returned at
-  // the end. Only if several posts in a row cannot even be claimed, the endpoint counts as
+  // 2 WCU per KB of both. A post that fails does not stop the others; the first error is returned
+  // at the end. Only if several posts in a row cannot even be claimed, the endpoint counts as
   // unreachable, and the call ends.
   // Errors: kCancelled (delivered copies stay, and the next call resumes); kInvalidArgument without
   // followers.
