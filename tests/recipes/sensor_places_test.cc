@@ -170,6 +170,13 @@ TEST_P(SensorTables, AreSharedByTwoRegistriesWithoutCollision) {
   EXPECT_EQ(two.get({"sensor-1"}).value(), sensor());
   EXPECT_THAT(ids_at(two, {.city = "Poznan"}), ElementsAre("sensor-1"));
   EXPECT_EQ(two.latest({"sensor-1"}, 9).value().readings.size(), 1U);
+  // Each prefix has its settings.
+  for (const char* prefix : {"one/", "two/"}) {
+    SensorOptions other = named(prefix);
+    other.layout =
+        kind() == Kind::kLocationItems ? SensorLayout::kIndexed : SensorLayout::kLocationItems;
+    EXPECT_FAILS(Code::kLimitsDisagree, SensorRegistry(bench.client, other).at({.city = "Poznan"}));
+  }
 }
 
 TEST_P(SensorTables, RefuseNamesThatWouldCollide) {

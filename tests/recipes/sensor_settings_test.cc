@@ -32,7 +32,7 @@ class SensorSettingsTest : public SensorSuite {
     return with;
   }
   SensorRegistry sharded_registry(int shards) { return {bench.client, sharded(shards)}; }
-  // Creates a table with data of an earlier release.
+  // Creates a table with an item of an earlier release.
   void create_legacy(const SensorOptions& with) {
     bench.create(SensorRegistry::table_definition(with));
     ASSERT_OK(bench.client.put_item(
@@ -287,13 +287,69 @@ TEST_P(SensorSettingsTest, AreStoredOnceByManyAtOnce) {
   EXPECT_EQ(ids_at(late, {.city = "Poznan"}).size(), 2U);
 }
 
-TEST_P(SensorSettingsTest, AreNotStoredByAClientThatMayNotScan) {
+// ---- Tables with other items
+
+TEST_P(SensorSettingsTest, AreStoredForEachPrefixOfATableWithOtherItems) {
+  bench.create(SensorRegistry::table_definition(sharded(5)));
+  ASSERT_OK(bench.client.put_item({.table = "Sharded", .item = {{"pk", "USER#1"}, {"sk", "X"}}}));
+  // The items of the first prefix begin with the second, too, if the index can separate them.
+  const char* first = kind() == Kind::kMultiAttribute ? "EUROPE#" : "SENSOR#EU#";
+  for (const std::string prefix : {first, "SENSOR#"}) {
+    const auto prefixed = [&](int shards, std::optional<std::chrono::seconds> retention) {
+      SensorOptions with = sharded(shards);
+      with.names.sensor_prefix = prefix;
+      with.names.city_prefix = "AT " + prefix;
+      with.retention = retention;
+      return SensorRegistry(bench.client, with);
+    };
+    add_some(prefixed(5, 1h), 10, 12);
+    const SensorRegistry plain = prefixed(0, {});
+    EXPECT_EQ(ids_at(plain, {.city = "Poznan"}).size(), 12U);
+    EXPECT_EQ(plain.settings().value(),
+              (SensorSettings{.retention = 1h, .city_shards = {{"Poznan", 5}}}));
+    EXPECT_FAILS(Code::kLimitsDisagree, prefixed(4, {}).at({.city = "Poznan"}));
+    EXPECT_FAILS(Code::kLimitsDisagree, prefixed(0, 2h).record(reading(now(), 1, "s10")));
+  }
+}
+
+TEST_P(SensorSettingsTest, AreStoredByAClientThatMayNotScan) {
   bench.create(SensorRegistry::table_definition(kept(1h, "Unscanned")));
-  const SensorRegistry sensors(bench.client, kept(1h, "Unscanned"));
   bench.client.first("Scan", 1, refuse(Code::kAccessDenied));
+  ASSERT_OK(
+      SensorRegistry(bench.client, kept(1h, "Unscanned")).record(reading(now(), 1), Check::kNone));
+  EXPECT_FAILS(Code::kLimitsDisagree,
+               SensorRegistry(bench.client, kept(2h, "Unscanned")).readings(kId));
+}
+
+TEST_P(SensorSettingsTest, AreFoundThoughAnotherWriterStoredThemDuringTheSearch) {
+  bench.create(SensorRegistry::table_definition(kept(1h, "Raced")));
+  bench.client.before([&, raced = false](std::string_view operation, int) mutable {
+    if (operation == "Scan" && !std::exchange(raced, true)) {
+      EXPECT_OK(SensorRegistry(*bench.home.client, kept(1h, "Raced"))
+                    .record(reading(now(), 1), Check::kNone));
+    }
+    return pass();
+  });
+  const SensorRegistry late(bench.client, kept(2h, "Raced"));
+  EXPECT_FAILS(Code::kLimitsDisagree, late.record(reading(now(), 2), Check::kNone));
+  bench.client.before({});
+}
+
+TEST_P(SensorSettingsTest, ATableOfAnEarlierReleaseIsSearchedOnceByEachRegistry) {
+  create_legacy(kept(1h, "Legacy"));
+  for (int i = 0; i < 30; ++i) {
+    const std::string user = "USER#" + std::to_string(i);
+    ASSERT_OK(bench.client.put_item({.table = "Legacy", .item = {{"pk", user}, {"sk", "X"}}}));
+  }
+  const SensorRegistry sensors(bench.client, kept(1h, "Legacy"));
   ASSERT_OK(sensors.record(reading(now(), 1), Check::kNone));
   EXPECT_EQ(sensors.settings().value(), SensorSettings());
-  EXPECT_EQ(sensors.readings(kId).value().items.size(), 1U);
+  const int searched = bench.client.sent("Scan");
+  bench.time.advance(1min);
+  const auto cost =
+      bench.cost_of([&] { ASSERT_OK(sensors.record(reading(now(), 2), Check::kNone)); });
+  EXPECT_EQ(cost.requests, 2);
+  EXPECT_EQ(bench.client.sent("Scan"), searched);
 }
 
 }  // namespace

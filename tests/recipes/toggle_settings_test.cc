@@ -73,6 +73,21 @@ TEST_P(ToggleSettingsTest, OfATableWithoutThemAllModesReadTheNewestEvent) {
   EXPECT_EQ(two.latest({"t"}).value().event, EventId{"c"});
 }
 
+TEST_P(ToggleSettingsTest, AreStoredForEachPrefixOfATableWithOtherItems) {
+  ASSERT_OK(bench.client.put_item(
+      {.table = "Toggles", .item = {{"pk", "USER#1"}, {"sk", "LOG#1"}, {"name", "ann"}}}));
+  // The items of the first prefix begin with the second, too.
+  for (const char* prefix : {"TOGGLE#EU#", "TOGGLE#", ""}) {
+    const auto prefixed = [&](std::chrono::seconds retention) {
+      ToggleOptions with = kept(retention);
+      with.id_prefix = prefix;
+      return Toggle<bool>(bench.client, with);
+    };
+    ASSERT_OK(prefixed(1h).save({"t"}, true, now()));
+    EXPECT_FAILS(Code::kLimitsDisagree, prefixed(2h).latest({"t"}));
+  }
+}
+
 TEST_P(ToggleSettingsTest, AnotherRetentionIsAnErrorThatNamesBoth) {
   ASSERT_OK(Toggle<bool>(bench.client, kept(1h)).save({"t"}, true, now()));
   const auto refused = Toggle<bool>(bench.client, kept(2h)).save({"t"}, false, now() + 1s);

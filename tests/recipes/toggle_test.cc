@@ -365,6 +365,9 @@ TEST_P(ToggleTest, SharesATableOfOtherKeyNamesWithOtherEntities) {
   const auto log = toggle.history({"123"}, {}, {.limit = 1});
   ASSERT_OK(log);
   EXPECT_EQ(log->items.size(), 1U);
+  ToggleOptions other_mode = others;
+  other_mode.mode = gated() ? ToggleMode::kOrderedLog : ToggleMode::kGated;
+  EXPECT_FAILS(Code::kLimitsDisagree, Toggle<bool>(bench.client, other_mode).latest({"123"}));
   for (const auto change : {&ToggleOptions::partition_key, &ToggleOptions::sort_key}) {
     ToggleOptions wrong = others;
     wrong.*change = "";

@@ -11,15 +11,17 @@
 // Thread safety: any thread can call every method.
 // Lifetime: the client and the time source must outlive the registry and its copies, which share
 // its state.
-// Settings: the layout, the retentions and the shards of cities are stored in the table, so that
-// all registries of the table agree. The first write to an empty table stores them; later writes
-// add missing ones. A registry without an option uses the stored value. If a registry's option
-// differs, every call that depends on it returns kLimitsDisagree, with both values in the message.
-// Tables written by earlier releases store no settings until change_settings(); each registry uses
-// its own options there.
+// Settings: the layout, the retentions and the shards of cities are stored in the table, for each
+// sensor_prefix, so that all its registries agree. The first write stores them; later writes add
+// missing ones. A registry without an option uses the stored value. If a registry's option differs,
+// every call that depends on it returns kLimitsDisagree, with both values in the message.
+// Exception: sensors and readings that an earlier release wrote have no settings until
+// change_settings(); each registry uses its own options. The first write looks for them among up to
+// 1,000 items of the table (and up to 1 MB). If it finds none, or may not scan, it stores the
+// settings.
 // Cost: a registry reads the settings before its first request and then at most once per minute:
-// one request and 1 RCU. In a table without stored settings, each at() also reads them. The first
-// write to a table also costs a scan and a write.
+// one request and 1 RCU. Without stored settings, each at() also reads them, and the first write
+// costs up to two scans, of at most 1,000 items together and 1 MB each, and a write.
 // Errors: kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree,
 // kBadCursor, and the client's.
 // Layout of items: docs/formats/recipes.md.
@@ -125,9 +127,11 @@ struct SensorNames {
   std::string index = "ByLocation";
   std::string index_partition_key = "gsi_pk";  // this and the next for LocationKeys::kComposed
   std::string index_sort_key = "gsi_sk";
-  std::string expiry = "expires_at";      // the time-to-live attribute
-  std::string sensor_prefix = "SENSOR#";  // of a sensor's partition
-  std::string city_prefix = "CITY#";      // of a place's partition
+  std::string expiry = "expires_at";  // the time-to-live attribute
+  // Of a sensor's partition. With kMultiAttribute, at() finds the sensors of all prefixes of the
+  // table that begin with this one.
+  std::string sensor_prefix = "SENSOR#";
+  std::string city_prefix = "CITY#";  // of a place's partition
   // Of the sort keys of readings. It must sort between "MINUTE#" and "SENSORINFO".
   std::string reading_prefix = "READ#";
 };

@@ -5,15 +5,17 @@
 // Guarantee: for any order, duplication and concurrency of a set of events, the latest event is the
 // accepted one with the greatest (time, event id). Replicas that received the same events agree.
 // Its id and time identify an event; redelivery has no effect.
-// Settings: the mode and the retention are stored in the table (per id_prefix), so that all toggles
-// of the table agree. The first save in an empty table stores them. A missing retention can be
-// added later. If a toggle's mode or retention differs from the stored one, every call returns
-// kLimitsDisagree, with both values in the message. A toggle without a retention uses the stored
-// one. Tables written by earlier releases store no settings until change_retention(); each toggle
-// uses its own options there.
+// Settings: the mode and the retention are stored in the table, for each id_prefix, so that all its
+// toggles agree. The first save stores them. A missing retention can be added later. If a toggle's
+// mode or retention differs from the stored one, every call returns kLimitsDisagree, with both
+// values in the message. A toggle without a retention uses the stored one. Exception: events that
+// an earlier release wrote have no settings until change_retention(); each toggle uses its own
+// options. The first save looks for them among up to 1,000 items of the table (and up to 1 MB). If
+// it finds none, or may not scan, it stores the settings.
 // Cost: see ToggleMode and Answer, for items under 1 KB. In addition, a toggle reads the settings
-// before its first request and then at most once per minute: one request and 1 RCU. The first save
-// in a table also costs a scan and a write.
+// before its first request and then at most once per minute: one request and 1 RCU. If there are
+// none, the first save costs up to two scans, of at most 1,000 items together and 1 MB each, and a
+// write.
 // Visibility: every later call, from any process, sees an acknowledged save (consistent reads).
 // Thread safety: any thread can call every method.
 // Lifetime: borrows the client and the time source.

@@ -14,6 +14,7 @@ constexpr const char* kSettingsVersion = "stator_version";
 constexpr const char* kFormat = "format";
 constexpr const char* kRetentionBefore = "retention_before_s";
 constexpr const char* kRetentionChanged = "retention_changed_s";
+constexpr int kFirstSearched = 10;
 
 }  // namespace
 
@@ -65,33 +66,44 @@ Result<Map> SettingsItem::change(const Change& change) const {
 
 Result<StoredSettings> SettingsItem::complete(const Check& check, const Missing& missing) const {
   STATOR_ASSIGN_OR_RETURN(Map stored, read());
-  STATOR_RETURN_IF_ERROR(check(stored));
-  if (!stored.empty() && missing(stored).empty()) return StoredSettings{std::move(stored)};
-  bool may_begin = !stored.empty();
-  if (stored.empty()) {
-    STATOR_ASSIGN_OR_RETURN(may_begin, is_table_empty());
+  if (stored.empty() && !legacy_) {
+    STATOR_ASSIGN_OR_RETURN(const bool found, finds_own_items());
+    if (found) {
+      // Settings are stored before any data, so a reader that has found data finds them too.
+      STATOR_ASSIGN_OR_RETURN(stored, read());
+      legacy_ = stored.empty();
+    }
   }
-  const auto add_missing = [&](const Map& current) -> Result<Map> {
-    STATOR_RETURN_IF_ERROR(check(current));
-    if (current.empty() && !may_begin) return Map();
-    Map added = missing(current);
-    // Even without options: this marks the table as one that stores settings.
-    if (current.empty()) added.try_emplace(kFormat, 1);
-    return added;
-  };
-  // Settings are stored before any data, so a reader that has found data finds them too.
-  STATOR_ASSIGN_OR_RETURN(stored, change(add_missing));
-  const bool legacy = stored.empty();
-  return StoredSettings{std::move(stored), legacy};
+  STATOR_RETURN_IF_ERROR(check(stored));
+  if (stored.empty() && legacy_) return StoredSettings{.legacy = true};
+  if (!stored.empty() && missing(stored).empty()) return StoredSettings{std::move(stored)};
+  STATOR_ASSIGN_OR_RETURN(stored, change([&](const Map& current) -> Result<Map> {
+                            STATOR_RETURN_IF_ERROR(check(current));
+                            Map added = missing(current);
+                            // Even without options: this marks the items as those of a release
+                            // that stores settings.
+                            if (current.empty()) added.try_emplace(kFormat, 1);
+                            return added;
+                          }));
+  return StoredSettings{std::move(stored)};
 }
 
-Result<bool> SettingsItem::is_table_empty() const {
-  const ScanRequest scan{.table = table_, .limit = 1, .consistent_read = true};
-  const auto found = with_retries(retry_, time_, [&] { return client_.scan(scan); });
-  if (found) return found->items.empty();
-  // Roles made for earlier releases might lack the permission.
-  if (found.error().code == Code::kAccessDenied) return false;
-  return Failure(found.error());
+Result<bool> SettingsItem::finds_own_items() const {
+  ScanRequest scan{.table = table_};
+  // Most tables of earlier releases have such an item among the first few.
+  for (const int64_t limit : {kFirstSearched, kSearchedItems - kFirstSearched}) {
+    scan.limit = limit;
+    auto page = with_retries(retry_, time_, [&] { return client_.scan(scan); });
+    if (!page) {
+      // Roles might lack the permission, because the recipe's other calls do not scan.
+      if (page.error().code == Code::kAccessDenied) return false;
+      return failure_of(std::move(page));
+    }
+    if (std::ranges::any_of(page->items, owns_)) return true;
+    if (!page->last_evaluated_key) return false;
+    scan.exclusive_start_key = std::move(page->last_evaluated_key);
+  }
+  return false;
 }
 
 Result<void> check_retention(std::string_view argument,

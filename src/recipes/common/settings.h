@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The item in which a recipe stores the settings that all users of a table must share.
+// The item in which a recipe stores the settings that all its users of a table and prefix must
+// share.
 //
-// Tables written by earlier releases have no such item; all users apply their own options there.
+// The first write stores it, unless the table has items of the recipe with this prefix: an earlier
+// release wrote them, and all users apply their own options to them. To find that out, a writer
+// reads the keys of up to kSearchedItems items. If it finds none, or may not scan the table, it
+// stores the settings: then programs with other options get an error, and nothing is omitted or
+// truncated silently.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -25,21 +31,27 @@ inline constexpr std::chrono::minutes kDeletionGrace{10};
 // After this time, every user whose clock is less than max_skew off applies a changed setting.
 inline constexpr std::chrono::minutes kChangeDelay{15};
 
+inline constexpr int kSearchedItems = 1'000;
+
 struct StoredSettings {
   Map settings = {};
-  bool legacy = false;  // the table has data and stores no settings
+  bool legacy = false;  // an earlier release wrote the recipe's items, without settings
 };
 
+// Thread safety: any thread.
 // Lifetime: borrows the client, the time source and the policy.
 class SettingsItem {
  public:
+  // `owns`: whether an item is the recipe's and has its prefix; false for settings.
+  using Owns = std::function<bool(const Item& item)>;
   SettingsItem(Client& client, TimeSource& time, const RetryPolicy& retry, std::string table,
-               Item key)
+               Item key, Owns owns)
       : client_(client),
         time_(time),
         retry_(retry),
         table_(std::move(table)),
-        key_(std::move(key)) {}
+        key_(std::move(key)),
+        owns_(std::move(owns)) {}
 
   // Empty if the table stores none.
   Result<Map> read() const;
@@ -50,21 +62,25 @@ class SettingsItem {
   using Change = std::function<Result<Map>(const Map& stored)>;
   Result<Map> change(const Change& change) const;
 
-  // For writers: stores `missing` settings if the table has settings or is empty. Both callbacks
-  // get the stored settings; `check` can reject them.
+  // For writers: stores `missing` settings, except if StoredSettings::legacy. Both callbacks get
+  // the stored settings; `check` can reject them.
   using Check = std::function<Result<void>(const Map& stored)>;
   using Missing = std::function<Map(const Map& stored)>;
   Result<StoredSettings> complete(const Check& check, const Missing& missing) const;
 
  private:
   Result<Item> stored_item() const;
-  Result<bool> is_table_empty() const;  // false if this client has no permission to scan
+  // False also if this client has no permission to scan.
+  Result<bool> finds_own_items() const;
 
   Client& client_;
   TimeSource& time_;
   const RetryPolicy& retry_;
   std::string table_;
   Item key_;
+  Owns owns_;
+  // Whether the recipe's items were found without settings: searching again would not help.
+  mutable std::atomic<bool> legacy_ = false;
 };
 
 // A cached value derived from settings, with a limited age.

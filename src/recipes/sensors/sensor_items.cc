@@ -162,6 +162,12 @@ std::optional<SensorId> id_of_partition(const SensorOptions& options, const Item
   return id ? std::optional<SensorId>(SensorId{*std::move(id)}) : std::nullopt;
 }
 
+bool is_sensor_item(const SensorOptions& options, const Item& item) {
+  const std::string* sk = text_in(item, options.names.sort_key);
+  return sk != nullptr && (*sk == kInfoKey || sk->starts_with(options.names.reading_prefix)) &&
+         id_of_partition(options, item);
+}
+
 Result<void> check_options(const SensorOptions& options) {
   STATOR_RETURN_IF_ERROR(check_table(options.table));
   const SensorNames& names = options.names;

@@ -53,6 +53,8 @@ std::optional<Sensor> sensor_of(const SensorOptions& options, const Item& info);
 std::optional<Reading> reading_of(const SensorOptions& options, const SensorId& id,
                                   const Item& item);
 std::optional<SensorId> id_of_partition(const SensorOptions& options, const Item& item);
+// Whether it is a sensor's own item or a reading, by its key.
+bool is_sensor_item(const SensorOptions& options, const Item& item);
 
 // Argument checks. Errors: kInvalidArgument with the argument's name.
 Result<void> check_options(const SensorOptions& options);

@@ -78,7 +78,8 @@ SensorSettingsItem::SensorSettingsItem(Client& client, const SensorOptions& opti
       time_(time),
       // No sensor has this partition, because `#` is escaped in ids.
       item_(client, time, options.retry, options.table,
-            key_of(options, options.names.sensor_prefix + "#SETTINGS", "SETTINGS")) {}
+            key_of(options, options.names.sensor_prefix + "#SETTINGS", "SETTINGS"),
+            [&options](const Item& item) { return is_sensor_item(options, item); }) {}
 
 Result<void> SensorSettingsItem::check(const Map& stored, bool places) const {
   STATOR_RETURN_IF_ERROR(check_seconds(options_.table, "retention", options_.retention,

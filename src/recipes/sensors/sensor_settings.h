@@ -15,7 +15,7 @@ namespace stator::recipes {
 struct SensorTerms {
   SensorOptions options;  // completed by stored settings
   Map stored = {};
-  bool legacy = false;  // the table has data and stores no settings
+  bool legacy = false;  // see StoredSettings
 
   bool stores_layout() const { return stored.contains("layout"); }
   // The shard for a sensor that is registered or moved now.

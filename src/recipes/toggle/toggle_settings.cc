@@ -14,6 +14,15 @@ const char* mode_name(ToggleMode mode) {
   return mode == ToggleMode::kGated ? "gated" : "ordered_log";
 }
 
+// Whether it is an event of a toggle, by its key.
+bool is_toggle_item(const ToggleOptions& options, const Item& item) {
+  const std::string* pk = text_in(item, options.partition_key);
+  const std::string* sk = text_in(item, options.sort_key);
+  return pk != nullptr && sk != nullptr && pk->starts_with(options.id_prefix) &&
+         unescape(std::string_view(*pk).substr(options.id_prefix.size())) &&
+         (*sk == "LATEST" || sk->starts_with("LOG#"));
+}
+
 }  // namespace
 
 ToggleSettingsItem::ToggleSettingsItem(Client& client, const ToggleOptions& options,
@@ -23,7 +32,8 @@ ToggleSettingsItem::ToggleSettingsItem(Client& client, const ToggleOptions& opti
       // No toggle has this partition, because `#` is escaped in ids.
       item_(client, time, options.retry, options.table,
             Item{{options.partition_key, options.id_prefix + "#SETTINGS"},
-                 {options.sort_key, "SETTINGS"}}) {}
+                 {options.sort_key, "SETTINGS"}},
+            [&options](const Item& item) { return is_toggle_item(options, item); }) {}
 
 Result<void> ToggleSettingsItem::check(const Map& stored) const {
   const std::string* mode = text_in(stored, kMode);

@@ -13,7 +13,7 @@ namespace stator::recipes {
 struct ToggleTerms {
   std::optional<std::chrono::seconds> retention = {};
   Map stored = {};
-  bool legacy = false;  // the table has data and stores no settings
+  bool legacy = false;  // see StoredSettings
 
   // States before this time might be unknown. Absent: all are known.
   std::optional<Time> known_since(Time now) const { return kept_since(stored, retention, now); }
