@@ -2,7 +2,10 @@
 // CallLimits: scoped time limits for the requests that the current thread makes through any Client.
 //
 // The limits apply from construction to destruction. If several are in scope, the innermost one
-// applies. HttpClient obeys them; Database, which does not use a network, ignores them.
+// applies. HttpClient obeys them. Database sends no requests and ignores them. With
+// DatabaseOptions::store, its calls wait for PostgreSQL regardless of them: up to 5 s to connect,
+// up to 10 s for each response to a read, up to 20 s for the response to a commit, and if that
+// fails, up to 20 s to find out the outcome.
 // Threads: a CallLimits must be destroyed by the thread that constructed it.
 // Errors of a request that is ended early: kCancelled (`stop`) or kTimeout if it cannot have taken
 // effect, kOutcomeUnknown for a write that was sent.

@@ -5,6 +5,9 @@
 // throttling, kUnavailable, kTimeout, kOutcomeUnknown, kResourceNotFound for a missing table.
 // Arguments are checked before any request is sent: kInvalidArgument, with a message that begins
 // with the argument's name.
+// Stop tokens end a call within about a second, also during a request (see CallLimits for clients
+// that cannot end one). A worker of a feed then takes up to 5 s more to release its claims. A call
+// that was stopped with kCancelled might have executed its last request; it is safe to repeat.
 #pragma once
 
 #include <chrono>

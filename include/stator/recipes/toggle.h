@@ -131,8 +131,8 @@ class AnyToggle {
                      const EventId& event = {}) const;
 
   // Saves many events, in any order, on `parallel` (1 to 64) threads that end with the call.
-  // Returns the result of save() for each event; kCancelled for those that were not saved because
-  // of `stop`.
+  // Returns the result of save() for each event; kCancelled for those that `stop` prevented or
+  // interrupted, which might have been saved.
   std::vector<Result<Saved>> save_all(std::span<const ToggleEvent> events, int parallel = 16,
                                       const std::stop_token& stop = {}) const;
 

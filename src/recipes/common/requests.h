@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "stator/call_limits.h"
 #include "stator/recipes/common.h"
 
 namespace stator::recipes {
@@ -70,9 +71,12 @@ auto with_retries(const RetryPolicy& policy, TimeSource& time, const std::stop_t
   }
 }
 
+// Stops as the CallLimits of the thread do.
 template <class F>
 auto with_retries(const RetryPolicy& policy, TimeSource& time, F&& attempt) -> decltype(attempt()) {
-  return with_retries(policy, time, std::stop_token(), std::forward<F>(attempt));
+  const CallLimits* const limits = CallLimits::current();
+  return with_retries(policy, time, limits != nullptr ? limits->stop() : std::stop_token(),
+                      std::forward<F>(attempt));
 }
 
 // Up to `limit` items of a query, and whether more follow. Contains fewer than `limit` items if

@@ -108,5 +108,19 @@ TEST(Jittered, StaysBelowTheCeilingThatDoubles) {
   EXPECT_EQ(jittered(nanoseconds(0), nanoseconds(0), 5), nanoseconds(0));
 }
 
+TEST(WithRetries, StopAsTheLimitsOfTheThreadDo) {
+  FakeTime time;
+  std::stop_source stop;
+  const CallLimits limits(
+      {.attempt = milliseconds(1), .total = milliseconds(1), .stop = stop.get_token()});
+  int made = 0;
+  const auto result = with_retries(RetryPolicy(), time, [&]() -> Result<void> {
+    if (++made == 2) stop.request_stop();
+    return fail(Code::kThrottling, "by the test");
+  });
+  EXPECT_EQ(result.error().code, Code::kCancelled);
+  EXPECT_EQ(made, 2);
+}
+
 }  // namespace
 }  // namespace stator::recipes

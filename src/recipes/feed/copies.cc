@@ -9,6 +9,7 @@
 
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 
 namespace stator::recipes {
 namespace {
@@ -187,6 +188,7 @@ Result<void> Copies::in_parallel(std::size_t tasks,
   std::mutex mutex;
   Result<void> first_failure;  // guarded by mutex
   const auto work = [&] {
+    const StopLimit limit(stop_);
     for (std::size_t task = next++; task < tasks && !failed; task = next++) {
       const bool stopped = stop_.stop_requested();
       Result<void> done =

@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 
 namespace stator::recipes {
 namespace {
@@ -157,6 +158,7 @@ Result<Delivery::Look> Delivery::claim(const Job& job) {
 
 // Releases the claim early. If this fails, the next worker waits until the claim expires.
 void Delivery::release(const Job& job) {
+  const AfterStop limit(stop_);
   static_cast<void>(state_.client.update_item({.table = options_.table,
                                                .key = job.key,
                                                .update = "REMOVE claim, claim_until",

@@ -11,6 +11,7 @@
 #include "recipes/common/cursor.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 #include "recipes/feed/feed_state.h"
 
 namespace stator {
@@ -194,6 +195,7 @@ class Trimming {
 }  // namespace
 
 Result<int64_t> Feed::trim(const UserId& user, int keep, const std::stop_token& stop) const {
+  const StopLimit limit(stop);
   const FeedState& state = *state_;
   STATOR_RETURN_IF_ERROR(state.check_options());
   STATOR_RETURN_IF_ERROR(state.check_user("user", user));

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 
 namespace stator::recipes {
 namespace {
@@ -321,6 +322,7 @@ Result<bool> FeedStream::note(const std::string& shard, const Reading& reading, 
     *write.update += " REMOVE claim, claim_until";
   }
   // Sent even after a stop, so that the next worker need not wait.
+  const AfterStop limit(stop_);
   auto written =
       with_retries(options_.retry, state_.time, [&] { return state_.client.update_item(write); });
   if (!written && written.error().code != Code::kConditionalCheckFailed) {

@@ -5,6 +5,7 @@
 
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 #include "recipes/feed/delivery.h"
 #include "recipes/feed/feed_stream.h"
 #include "recipes/feed/post_keys.h"
@@ -141,6 +142,7 @@ class Worker {
 }  // namespace
 
 Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
+  const StopLimit limit(stop);
   const FeedState& state = *state_;
   STATOR_RETURN_IF_ERROR(check_worker(state));
   Delivery delivery(state, stop);
@@ -156,6 +158,7 @@ Result<Delivered> Feed::deliver_pending(const std::stop_token& stop) const {
 
 Result<Delivered> Feed::run_worker(const std::stop_token& stop,
                                    std::chrono::milliseconds idle) const {
+  const StopLimit limit(stop);
   const FeedState& state = *state_;
   STATOR_RETURN_IF_ERROR(check_worker(state));
   return Worker(state, stop, idle).run();

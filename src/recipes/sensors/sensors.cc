@@ -9,6 +9,7 @@
 #include "recipes/common/cursor.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 #include "recipes/sensors/sensor_items.h"
 #include "recipes/sensors/sensor_places.h"
 #include "recipes/sensors/sensor_registration.h"
@@ -222,6 +223,7 @@ Result<Page<Reading>> SensorRegistry::readings(const SensorId& id, const TimeRan
 
 Result<RolledUp> SensorRegistry::roll_up(const SensorId& id, Period period, const TimeRange& range,
                                          const std::stop_token& stop) const {
+  const StopLimit limit(stop);
   STATOR_RETURN_IF_ERROR(state_->check(id));
   STATOR_RETURN_IF_ERROR(check_range(range));
   const Time from = range.from.value_or(kBeginOfTime);
@@ -235,6 +237,7 @@ Result<RolledUp> SensorRegistry::roll_up(const SensorId& id, Period period, cons
 
 Result<RolledUp> SensorRegistry::roll_up(std::span<const Reading> readings, Period period,
                                          const std::stop_token& stop) const {
+  const StopLimit limit(stop);
   STATOR_RETURN_IF_ERROR(state_->valid);
   std::set<std::pair<SensorId, Time>> begins;
   for (const Reading& reading : readings) {

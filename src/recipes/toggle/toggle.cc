@@ -24,6 +24,7 @@
 #include "recipes/common/cursor.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 #include "recipes/toggle/toggle_settings.h"
 #include "recipes/toggle/value_text.h"
 
@@ -385,6 +386,7 @@ std::vector<Result<Saved>> AnyToggle::save_all(std::span<const ToggleEvent> even
   }
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
+    const StopLimit limit(stop);
     for (std::size_t i = next++; i < events.size() && !stop.stop_requested(); i = next++) {
       const ToggleEvent& event = events[i];
       results[i] = save(event.id, event.state, event.at, event.event);

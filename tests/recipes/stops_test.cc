@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stop ends the long calls of the recipes during any of their requests, without damage.
+#include <atomic>
+#include <functional>
+#include <vector>
+
+#include "recipes/common/stop_limit.h"
+#include "recipes/recipe_test.h"
+#include "stator/recipes/feed.h"
+#include "stator/recipes/sensors.h"
+#include "stator/recipes/toggle.h"
+
+namespace stator {
+namespace {
+
+using namespace std::chrono_literals;
+using namespace test;
+
+class Stops : public testing::Test {
+ protected:
+  using Call = std::function<void(const std::stop_token& stop)>;
+
+  // Makes the call with a stop during its `nth` request, which is lost. The others have the fates
+  // that HttpClient would decide. Returns whether there was such a request.
+  bool stopped_during(int nth, const Call& call) {
+    std::stop_source stop;
+    std::atomic<int> sent = 0;
+    std::atomic<int> unlimited = 0;
+    std::atomic<int> unending = 0;
+    bench.client.before([&](std::string_view, int) {
+      const CallLimits* limits = CallLimits::current();
+      if (limits == nullptr) {
+        ++unlimited;
+        return pass();
+      }
+      if (limits->are_over()) return refuse(Code::kCancelled);
+      if (stop.stop_requested() && limits->left() > recipes::kMaxAfterStop) ++unending;
+      if (++sent != nth) return pass();
+      stop.request_stop();
+      if (!limits->are_over()) ++unending;
+      return lose_request();
+    });
+    call(stop.get_token());
+    bench.client.before(nullptr);
+    EXPECT_EQ(unlimited, 0);
+    EXPECT_EQ(unending, 0);
+    EXPECT_EQ(CallLimits::current(), nullptr);
+    return sent >= nth;
+  }
+
+  // `check` runs after each stopped call.
+  void expect_stops(const Call& call, const std::function<void()>& check) {
+    int requests = 0;
+    while (stopped_during(requests + 1, call)) {
+      ++requests;
+      check();
+    }
+    EXPECT_GT(requests, 1);
+  }
+
+  template <class T>
+  static void expect_done_or_cancelled(const Result<T>& result) {
+    EXPECT_TRUE(result || result.error().code == Code::kCancelled) << outcome(result);
+  }
+
+  Bench bench{"memory"};
+};
+
+TEST_F(Stops, EndRollUps) {
+  const SensorOptions options{.table = "Sensors", .time = &bench.time};
+  bench.create(SensorRegistry::table_definition(options));
+  const SensorRegistry sensors(bench.client, options);
+  std::vector<Reading> readings;
+  for (int i = 0; i < 4; ++i) {
+    readings.push_back({{"s"}, bench.time.now() - std::chrono::hours(i), i, "ppm"});
+  }
+  ASSERT_OK(sensors.record(readings, Check::kNone));
+  for (const bool given : {true, false}) {
+    const auto roll_up = [&](const std::stop_token& stop) {
+      const auto period = given ? Period::kHour : Period::kMinute;
+      return given ? sensors.roll_up(readings, period, stop)
+                   : sensors.roll_up({"s"}, period, {}, stop);
+    };
+    expect_stops(
+        [&](const std::stop_token& stop) {
+          const auto rolled_up = roll_up(stop);
+          expect_done_or_cancelled(rolled_up);
+        },
+        [] {});
+    EXPECT_EQ(roll_up({}).value().made, 4);
+  }
+}
+
+TEST_F(Stops, EndSavesOfManyEvents) {
+  const ToggleOptions options{.table = "Toggles", .time = &bench.time};
+  bench.create(AnyToggle::table_definition(options));
+  const AnyToggle toggle(bench.client, options);
+  std::vector<ToggleEvent> events;
+  for (int i = 0; i < 6; ++i) {
+    events.push_back({.id = {std::to_string(i)}, .state = i, .at = bench.time.now()});
+  }
+  for (const int parallel : {1, 3}) {
+    const auto save_all = [&](const std::stop_token& stop) {
+      for (const Result<Saved>& saved : toggle.save_all(events, parallel, stop)) {
+        expect_done_or_cancelled(saved);
+      }
+    };
+    EXPECT_TRUE(stopped_during(1, save_all));
+    EXPECT_TRUE(stopped_during(4, save_all));
+  }
+  for (const Result<Saved>& saved : toggle.save_all(events)) EXPECT_OK(saved);
+}
+
+class FeedStops : public Stops, public testing::WithParamInterface<Outbox> {
+ protected:
+  void SetUp() override {
+    for (const auto& table : Feed::table_definitions(options)) bench.create(table);
+    for (int i = 0; i < 30; ++i) {
+      ASSERT_OK(feed().follow({std::to_string(i)}, {"ann"}));
+    }
+  }
+  Feed feed() { return Feed(bench.client, options); }
+
+  FeedOptions options{.table = "Feeds",
+                      .followers_table = "Followers",
+                      .parallel_writes = 2,
+                      .outbox = GetParam(),
+                      .time = &bench.time};
+};
+INSTANTIATE_TEST_SUITE_P(Outboxes, FeedStops, testing::Values(Outbox::kIndex, Outbox::kStream),
+                         [](const auto& test) {
+                           return test.param == Outbox::kIndex ? "Index" : "Stream";
+                         });
+
+TEST_P(FeedStops, EndDeliveryAndReleaseItsClaim) {
+  std::size_t posts = 0;
+  for (const bool by_worker : {false, true}) {
+    for (int nth = 1; nth < 12; ++nth) {
+      ASSERT_OK(feed().publish({"ann"}, "post"));
+      const Feed stopped = feed();
+      const bool met = stopped_during(nth, [&](const std::stop_token& stop) {
+        const auto done = by_worker ? stopped.run_worker(stop, 1ms) : stopped.deliver_pending(stop);
+        expect_done_or_cancelled(done);
+      });
+      // The time has not passed, so a claim would still be held.
+      ASSERT_OK(feed().deliver_pending());
+      EXPECT_EQ(feed().read({"29"}, 1000).value().items.size(), ++posts) << nth << by_worker;
+      if (!met) break;
+    }
+  }
+}
+
+TEST_P(FeedStops, EndTrimming) {
+  for (int i = 0; i < 30; ++i) ASSERT_OK(feed().publish({"ann"}, "post"));
+  ASSERT_OK(feed().deliver_pending());
+  const auto trim = [&](const std::stop_token& stop) {
+    const auto trimmed = feed().trim({"1"}, 2, stop);
+    expect_done_or_cancelled(trimmed);
+  };
+  EXPECT_TRUE(stopped_during(1, trim));
+  EXPECT_TRUE(stopped_during(3, trim));
+  ASSERT_OK(feed().trim({"1"}, 2));
+  EXPECT_EQ(feed().read({"1"}, 10).value().items.size(), 2U);
+}
+
+}  // namespace
+}  // namespace stator
