@@ -133,9 +133,11 @@ INSTANTIATE_TEST_SUITE_P(Outboxes, FeedStops, testing::Values(Outbox::kIndex, Ou
                          });
 
 TEST_P(FeedStops, EndDeliveryAndReleaseItsClaim) {
-  std::size_t posts = 0;
   for (const bool by_worker : {false, true}) {
     for (int nth = 1; nth < 12; ++nth) {
+      // A worker claims the whole stream of a table only for the first posts.
+      options.table = "Feeds" + std::to_string(nth) + (by_worker ? "Worker" : "");
+      bench.create(Feed::table_definitions(options)[0]);
       ASSERT_OK(feed().publish({"ann"}, "post"));
       const Feed stopped = feed();
       const bool met = stopped_during(nth, [&](const std::stop_token& stop) {
@@ -144,7 +146,7 @@ TEST_P(FeedStops, EndDeliveryAndReleaseItsClaim) {
       });
       // The time has not passed, so a claim would still be held.
       ASSERT_OK(feed().deliver_pending());
-      EXPECT_EQ(feed().read({"29"}, 1000).value().items.size(), ++posts) << nth << by_worker;
+      EXPECT_EQ(feed().read({"29"}, 1000).value().items.size(), 1U) << nth << by_worker;
       if (!met) break;
     }
   }
