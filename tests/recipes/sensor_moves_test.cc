@@ -207,6 +207,23 @@ TEST_P(SensorMoves, DecommissioningHappensOnceWhenTheReplyIsLost) {
   EXPECT_THAT(ids_at({.city = "Poznan"}), IsEmpty());
 }
 
+TEST_P(SensorMoves, DecommissioningFailsWithARetryableErrorIfTheSensorAlwaysMoves) {
+  if (kind() != Kind::kLocationItems) GTEST_SKIP() << "it requires no version";
+  Sensor known = registry().add(sensor()).value();
+  const SensorRegistry other(*bench.home.client, options());
+  bench.client.before([&](std::string_view operation, int) {
+    if (operation == "TransactWriteItems") {
+      known = other.move(known, known.location == kNew ? kOld : kNew).value();
+    }
+    return pass();
+  });
+  const auto gone = registry().decommission(known.id);
+  bench.client.before({});
+  EXPECT_FAILS(Code::kTransactionConflict, gone);
+  EXPECT_TRUE(gone.error().retryable());
+  EXPECT_OK(registry().decommission(known.id));
+}
+
 TEST_P(SensorMoves, DecommissioningFollowsASensorThatMoves) {
   const Sensor added = registry().add(sensor()).value();
   const SensorRegistry other(*bench.home.client, options());

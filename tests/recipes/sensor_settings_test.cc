@@ -49,6 +49,34 @@ class SensorSettingsTest : public SensorSuite {
          .condition = "attribute_exists(pk)"});
     ASSERT_OK(erased);
   }
+  // A stored roll-up of two readings. If the first has been deleted, only one guard keeps the
+  // roll-up: the stored retention, or the `expires_at` of the second reading.
+  enum class Guard { kStoredRetention, kExpiryOfReadings };
+  struct RolledUpHour {
+    SensorOptions options;  // without a retention
+    Reading first;          // 5 s after the start of the hour
+    RollUp roll_up;
+  };
+  RolledUpHour rolled_up_hour(Guard guard) {
+    bench.time.set_wall(at("2024-05-01T12:00:00Z"));
+    SensorOptions with = kept(2h, guard == Guard::kStoredRetention ? "SensorsTable" : "Legacy");
+    if (guard == Guard::kExpiryOfReadings) create_legacy(with);
+    const SensorRegistry sensors(bench.client, with);
+    const std::vector<Reading> readings{reading(now() - 2h + 5s, 1), reading(now() - 70min, 2)};
+    EXPECT_OK(sensors.record(readings, Check::kNone));
+    EXPECT_OK(sensors.roll_up(kId, Period::kHour));
+    with.retention.reset();
+    const auto found =
+        bench.client.scan({.table = with.table, .filter = "attribute_exists(expires_at)"});
+    for (Item item : found.value().items) {
+      if (guard == Guard::kExpiryOfReadings) break;
+      item.erase("expires_at");
+      EXPECT_OK(bench.client.put_item({.table = with.table, .item = item}));
+    }
+    const RollUp hour = only_hour(sensors);
+    EXPECT_EQ(hour.count, 2);
+    return {.options = with, .first = readings[0], .roll_up = hour};
+  }
   static RollUp only_hour(const SensorRegistry& sensors) {
     const auto page = sensors.roll_ups(kId, Period::kHour).value();
     EXPECT_EQ(page.items.size(), 1U);
@@ -108,6 +136,50 @@ TEST_P(SensorSettingsTest, RollUpsOfAHalfExpiredPeriodStayInATableWithoutSetting
   EXPECT_EQ(other.settings().value().retention, 3h);
   bench.time.advance(2min);
   EXPECT_FAILS(Code::kLimitsDisagree, sensors.record(reading(now(), 3), Check::kNone));
+}
+
+TEST_P(SensorSettingsTest, EachGuardAloneKeepsTheRollUpOfAPartlyExpiredPeriod) {
+  for (const Guard guard : {Guard::kStoredRetention, Guard::kExpiryOfReadings}) {
+    const RolledUpHour hour = rolled_up_hour(guard);
+    bench.time.advance(10min + 5s);
+    erase(hour.options.table, hour.first);
+    const SensorRegistry plain(bench.client, hour.options);
+    ASSERT_OK(plain.roll_up(kId, Period::kHour));
+    EXPECT_EQ(only_hour(plain), hour.roll_up);
+  }
+}
+
+TEST_P(SensorSettingsTest, EachGuardAloneKeepsItAlsoWithAClockThatIsBehindByLessThanTenMinutes) {
+  for (const Guard guard : {Guard::kStoredRetention, Guard::kExpiryOfReadings}) {
+    RolledUpHour hour = rolled_up_hour(guard);
+    bench.time.advance(10min + 5s);  // `expires_at`
+    erase(hour.options.table, hour.first);
+    FakeTime slow(now() - 9min - 59s);
+    hour.options.time = &slow;
+    const SensorRegistry plain(bench.client, hour.options);
+    ASSERT_OK(plain.roll_up(kId, Period::kHour));
+    EXPECT_EQ(only_hour(plain), hour.roll_up);
+  }
+}
+
+TEST_P(SensorSettingsTest, EachGuardAloneKeepsItAlsoIfTheReadingIsDeletedDuringTheCall) {
+  for (const Guard guard : {Guard::kStoredRetention, Guard::kExpiryOfReadings}) {
+    const RolledUpHour hour = rolled_up_hour(guard);
+    const SensorRegistry plain(*bench.home.client, hour.options);
+    // The process is suspended between its queries for roll-ups and readings.
+    FaultyClient client(*bench.home.client);
+    client.before([&](std::string_view operation, int nth) {
+      if (operation == "Query" && nth == 2) {
+        bench.time.advance(10min + 5s);
+        erase(hour.options.table, hour.first);
+      }
+      return pass();
+    });
+    ASSERT_OK(SensorRegistry(client, hour.options)
+                  .roll_up(kId, Period::kHour, {.from = now() - 3h, .to = now()}));
+    EXPECT_EQ(client.sent("Query"), 2);
+    EXPECT_EQ(only_hour(plain), hour.roll_up);
+  }
 }
 
 TEST_P(SensorSettingsTest, ACallerWithoutRetentionUsesTheStoredOne) {

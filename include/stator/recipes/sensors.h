@@ -22,8 +22,12 @@
 // Cost: a registry reads the settings before its first request and then at most once per minute:
 // one request and 1 RCU. Without stored settings, each at() also reads them, and the first write
 // costs up to two scans, of at most 1,000 items together and 1 MB each, and a write.
+// Clocks: must differ by less than ten minutes, also from the endpoint's. Otherwise roll_up() can
+// make a roll-up again without readings that time to live has deleted, and at() can omit sensors
+// for up to a minute, after an increase of city_shards.
 // Errors: kInvalidArgument, kAlreadyExists, kNotFound, kConflict, kInFuture, kLimitsDisagree,
-// kBadCursor, and the client's.
+// kBadCursor, and the client's. kConflict is permanent. Conflicts with other callers that outlast
+// the retries are kTransactionConflict, which is retryable().
 // Layout of items: docs/formats/recipes.md.
 #pragma once
 
@@ -223,7 +227,8 @@ class SensorRegistry {
   // Makes the roll-ups of all periods that overlap the range from their readings and replaces the
   // stored ones. Repeating it counts nothing twice and includes late readings. If a reading of a
   // period might have expired, by the stored retention or by the `expires_at` of the period's
-  // readings, the stored roll-up of that period stays unchanged. An empty range means all readings.
+  // readings, the stored roll-up of that period stays unchanged. This requires that this machine's
+  // clock is less than ten minutes behind the endpoint's. An empty range means all readings.
   // Errors: kCancelled after a stop request; roll-ups that were already made remain.
   Result<RolledUp> roll_up(const SensorId& id, Period period, const TimeRange& range = {},
                            const std::stop_token& stop = {}) const;
@@ -246,7 +251,7 @@ class SensorRegistry {
   // Other registries use a new value within a minute. A changed retention applies to readings that
   // are stored from then on. After an increase of the number of shards, every registry queries the
   // new shards within a minute, and sensors are placed in them 15 minutes later. at() omits no
-  // sensor if all clocks are within 10 minutes of the true time. Registries whose own options
+  // sensor if clocks differ by less than ten minutes. Registries whose own options
   // differ from the new settings return kLimitsDisagree: remove or change their options.
   // Errors: kLimitsDisagree for a lower number of shards, or if the index has no shard in its key.
   Result<SensorSettings> change_settings(const SensorSettings& to) const;

@@ -28,7 +28,7 @@ inline constexpr std::chrono::seconds kSettingsAge{60};
 // How long readings and events are kept after their expiry. A user whose clock is behind by less
 // never misses an item that is current by that clock.
 inline constexpr std::chrono::minutes kDeletionGrace{10};
-// After this time, every user whose clock is less than max_skew off applies a changed setting.
+// After this time, every user applies a changed setting, if clocks differ by less than ten minutes.
 inline constexpr std::chrono::minutes kChangeDelay{15};
 
 inline constexpr int kSearchedItems = 1'000;

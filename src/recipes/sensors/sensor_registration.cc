@@ -238,7 +238,7 @@ Result<void> SensorRegistration::decommission(const SensorId& id) const {
     if (!refusal_of(written.error()).by_condition) return Failure(written.error());
     // The sensor has moved, or an earlier attempt was applied and its response was lost.
     if (tried + 1 >= options_.retry.max_attempts) {
-      return fail(Code::kConflict, "sensor " + id.text + " keeps moving");
+      return fail(Code::kTransactionConflict, "sensor " + id.text + " keeps moving");
     }
     time_.sleep(jittered(options_.retry.backoff_base, options_.retry.backoff_max, tried), {});
   }

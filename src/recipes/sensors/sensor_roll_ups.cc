@@ -4,8 +4,9 @@
 // replaces a newer one. If the condition fails, the period is made again. Versions never restart:
 // if no reading has a unit any more, its roll-up stays, with a count of 0 and the next version.
 //
-// A period is never made again if some of its readings might have expired, by the stored retention
-// or by the expiry time of a reading.
+// A period is never made again if some of its readings might have been deleted, by the stored
+// retention or by the expiry time of a reading. The clock is read after the readings, because the
+// call might have waited. Deletion is kDeletionGrace after expiry, which allows for a slow clock.
 #include "recipes/sensors/sensor_roll_ups.h"
 
 #include <algorithm>
@@ -86,16 +87,17 @@ QueryRequest range_query(const SensorOptions& options, const SensorId& id, std::
           .consistent_read = true};
 }
 
-// Whether a reading from the start of the period would have expired by now if it had the lifetime
-// of this one.
+// Whether a reading from the start of the period might have been deleted by now, by a clock that is
+// kDeletionGrace ahead, if it had the lifetime of this one.
 bool may_lack_readings(const SensorOptions& options, const Item& reading, Time at, Time begin,
                        Time now) {
   const auto expires_at = int64_in(reading, options.names.expiry);
   if (!expires_at || *expires_at < Time::kMinSeconds || *expires_at > Time::kMaxSeconds) {
     return false;
   }
-  const int64_t lifetime = *expires_at - at.unix_seconds();
-  return begin.unix_seconds() + lifetime <= now.unix_seconds();
+  const int64_t lifetime =
+      *expires_at - at.unix_seconds() - std::chrono::seconds(kDeletionGrace).count();
+  return begin.unix_seconds() + lifetime < now.unix_seconds();
 }
 
 QueryRequest readings_query(const SensorOptions& options, const SensorId& id, Time from, Time to) {
@@ -266,14 +268,13 @@ Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, T
                                             const std::stop_token& stop, int attempt) const {
   STATOR_ASSIGN_OR_RETURN(const StoredByKey before, stored(id, period, from, to));
   RolledUp done;
-  const Time now = time_.now();
   Time begin;
   RollUpByUnit units;           // of the period that starts at `begin`
   bool is_whole = true;         // whether that period has all its readings
   std::vector<Time> overtaken;  // periods that another caller has made in the meantime
   const auto finish = [&]() -> Result<void> {
     const RollUpByUnit of_period = std::exchange(units, {});
-    if (!std::exchange(is_whole, true)) return {};
+    if (!std::exchange(is_whole, true) || first_whole(period, begin) != begin) return {};
     auto made = store_period(id, of_period, before);
     if (made) {
       add(done, *made);
@@ -290,6 +291,7 @@ Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, T
     if (stop.stop_requested()) return fail(Code::kCancelled, "stopped between two pages");
     STATOR_ASSIGN_OR_RETURN(PageResult page, with_retries(options_.retry, time_,
                                                           [&] { return client_.query(request); }));
+    const Time now = time_.now();
     for (const Item& item : page.items) {
       const auto reading = reading_of(options_, id, item);
       if (!reading) return foreign_item();
@@ -306,7 +308,7 @@ Result<RolledUp> SensorRollUps::make_window(const SensorId& id, Period period, T
   STATOR_RETURN_IF_ERROR(finish());
   for (const Time again : overtaken) {
     if (attempt + 1 >= options_.retry.max_attempts) {
-      return fail(Code::kConflict, "others keep making the roll-up of " + again.text());
+      return fail(Code::kTransactionConflict, "others keep making the roll-up of " + again.text());
     }
     time_.sleep(jittered(options_.retry.backoff_base, options_.retry.backoff_max, attempt), stop);
     STATOR_ASSIGN_OR_RETURN(
