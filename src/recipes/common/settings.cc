@@ -77,14 +77,14 @@ Result<StoredSettings> SettingsItem::complete(const Check& check, const Missing&
   STATOR_RETURN_IF_ERROR(check(stored));
   if (stored.empty() && legacy_) return StoredSettings{.legacy = true};
   if (!stored.empty() && missing(stored).empty()) return StoredSettings{std::move(stored)};
-  STATOR_ASSIGN_OR_RETURN(stored, change([&](const Map& current) -> Result<Map> {
-                            STATOR_RETURN_IF_ERROR(check(current));
-                            Map added = missing(current);
-                            // Even without options: this marks the items as those of a release
-                            // that stores settings.
-                            if (current.empty()) added.try_emplace(kFormat, 1);
-                            return added;
-                          }));
+  const auto add_missing = [&](const Map& current) -> Result<Map> {
+    STATOR_RETURN_IF_ERROR(check(current));
+    Map added = missing(current);
+    // Even without options: this marks the items as those of a release that stores settings.
+    if (current.empty()) added.try_emplace(kFormat, 1);
+    return added;
+  };
+  STATOR_ASSIGN_OR_RETURN(stored, change(add_missing));
   return StoredSettings{std::move(stored)};
 }
 
