@@ -20,14 +20,14 @@ class Stops : public testing::Test {
  protected:
   using Call = std::function<void(const std::stop_token& stop)>;
 
-  // Makes the call with a stop during its `nth` request, which is lost. The others have the fates
-  // that HttpClient would decide. Returns whether there was such a request.
-  bool stopped_during(int nth, const Call& call) {
+  // Makes the call with a stop during its `nth` request (of an operation), which is lost. The
+  // others have the fates that HttpClient would decide. Returns whether there was such a request.
+  bool stopped_during(int nth, const Call& call, std::string_view of = {}) {
     std::stop_source stop;
     std::atomic<int> sent = 0;
     std::atomic<int> unlimited = 0;
     std::atomic<int> unending = 0;
-    bench.client.before([&](std::string_view, int) {
+    bench.client.before([&](std::string_view operation, int) {
       const CallLimits* limits = CallLimits::current();
       if (limits == nullptr) {
         ++unlimited;
@@ -35,7 +35,7 @@ class Stops : public testing::Test {
       }
       if (limits->are_over()) return refuse(Code::kCancelled);
       if (stop.stop_requested() && limits->left() > recipes::kMaxAfterStop) ++unending;
-      if (++sent != nth) return pass();
+      if ((!of.empty() && operation != of) || ++sent != nth) return pass();
       stop.request_stop();
       if (!limits->are_over()) ++unending;
       return lose_request();
@@ -150,6 +150,19 @@ TEST_P(FeedStops, EndDeliveryAndReleaseItsClaim) {
       if (!met) break;
     }
   }
+}
+
+TEST_P(FeedStops, ReleaseTheClaimOfAShard) {
+  if (GetParam() != Outbox::kStream) GTEST_SKIP() << "the outbox has no shards";
+  ASSERT_OK(feed().publish({"ann"}, "post"));
+  EXPECT_TRUE(stopped_during(
+      1,
+      [&](const std::stop_token& stop) {
+        EXPECT_FAILS(Code::kCancelled, feed().deliver_pending(stop));
+      },
+      "Scan"));
+  const auto claimed = bench.client.scan({.table = "Feeds", .filter = "attribute_exists(claim)"});
+  EXPECT_TRUE(claimed.value().items.empty());
 }
 
 TEST_P(FeedStops, EndTrimming) {
