@@ -39,8 +39,9 @@ TEST_F(Exactness, TheNameOfATableToManageHasTextsOfItsOwn) {
         {name, R"({"BillingMode":"WRONG"})",
          "The parameter 'TableName' is required but was not present in the request"},
         {name, R"({"TableName":"","KeySchema":[]})",
-         "1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: "
-         "Member must have length greater than or equal to 1"},
+         "2 validation errors detected: Value '' at 'tableName' failed to satisfy constraint: "
+         "Member must have length greater than or equal to 3; Value '' at 'tableName' failed to "
+         "satisfy constraint: Member must satisfy regular expression pattern: [a-zA-Z0-9_.-]+"},
         {name, R"({"TableName":"ab","KeySchema":[]})",
          "1 validation error detected: Value 'ab' at 'tableName' failed to satisfy constraint: "
          "Member must have length greater than or equal to 3"},
@@ -51,6 +52,123 @@ TEST_F(Exactness, TheNameOfATableToManageHasTextsOfItsOwn) {
          "to 3"},
     });
   }
+}
+
+TEST_F(Exactness, EmptyNamesViolateTheirLengthAndTheirPattern) {
+  const std::string length =
+      " failed to satisfy constraint: Member must have length greater than or equal to 3";
+  const std::string pattern =
+      " failed to satisfy constraint: Member must satisfy regular expression pattern: "
+      "[a-zA-Z0-9_.-]+";
+  const std::string index = "Value '' at 'globalSecondaryIndexUpdates.1.member.create.indexName'";
+  const std::string start = "Value '' at 'exclusiveStartTableName'";
+  const std::string of_index = "Value '' at 'indexName'";
+  expect_refusals({
+      {"UpdateTable", R"({"TableName":"Tab","GlobalSecondaryIndexUpdates":[{"Create":{
+        "IndexName":"","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],
+        "Projection":{"ProjectionType":"ALL"}}}]})",
+       "2 validation errors detected: " + index + length + "; " + index + pattern},
+      {"Query", R"({"TableName":"Tab","IndexName":""})",
+       "2 validation errors detected: " + of_index + length + "; " + of_index + pattern},
+      {"ListTables", R"({"ExclusiveStartTableName":""})",
+       "2 validation errors detected: " + start + pattern + "; " + start + length},
+  });
+}
+
+// The text of a request's violations: each path's member must not be null.
+std::string missing(std::initializer_list<std::string_view> paths) {
+  std::string texts;
+  for (const std::string_view path : paths) {
+    if (!texts.empty()) texts += "; ";
+    texts.append("Value null at '").append(path);
+    texts += "' failed to satisfy constraint: Member must not be null";
+  }
+  return std::to_string(paths.size()) + " validation error" + (paths.size() == 1 ? "" : "s") +
+         " detected: " + texts;
+}
+
+// No default value violates other constraints on top.
+TEST_F(Exactness, AbsentMembersAreReportedOnce) {
+  const std::string table = R"({"TableName":"Tab",)";
+  const std::string keyed = R"({"TableName":"New","BillingMode":"PAY_PER_REQUEST",)"
+                            R"("AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}],)"
+                            R"("KeySchema":[{"AttributeName":"p","KeyType":"HASH"}],)";
+  const std::pair<std::string, std::string> tables[] = {
+      {R"({"TableName":"New","AttributeDefinitions":[{}],
+           "KeySchema":[{"AttributeName":"p","KeyType":"HASH"}]})",
+       missing({"attributeDefinitions.1.member.attributeType",
+                "attributeDefinitions.1.member.attributeName"})},
+      {R"({"TableName":"New","KeySchema":[{}],
+           "AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}]})",
+       missing({"keySchema.1.member.attributeName", "keySchema.1.member.keyType"})},
+      {R"({"TableName":"New"})", missing({"attributeDefinitions", "keySchema"})},
+      {keyed + R"("ProvisionedThroughput":{}})",
+       missing({"provisionedThroughput.writeCapacityUnits",
+                "provisionedThroughput.readCapacityUnits"})},
+      {keyed + R"("GlobalSecondaryIndexes":[{}]})",
+       missing({"globalSecondaryIndexes.1.member.indexName",
+                "globalSecondaryIndexes.1.member.keySchema",
+                "globalSecondaryIndexes.1.member.projection"})},
+      {keyed + R"("VectorIndexes":[{}]})",
+       missing({"vectorIndexes.1.member.indexName", "vectorIndexes.1.member.vectorAttribute",
+                "vectorIndexes.1.member.projection", "vectorIndexes.1.member.dimensions",
+                "vectorIndexes.1.member.distanceFunction"})},
+  };
+  for (const auto& [request, message] : tables) {
+    expect_refusals({{"CreateTable", request, message}});
+  }
+  const std::pair<std::string, std::string> changes[] = {
+      {table + R"("AttributeDefinitions":[{}]})",
+       missing({"attributeDefinitions.1.member.attributeType",
+                "attributeDefinitions.1.member.attributeName"})},
+      {table + R"("GlobalSecondaryIndexUpdates":[{"Update":{"IndexName":"global",
+                  "ProvisionedThroughput":{}}}]})",
+       missing(
+           {"globalSecondaryIndexUpdates.1.member.update.provisionedThroughput.writeCapacityUnits",
+            "globalSecondaryIndexUpdates.1.member.update.provisionedThroughput."
+            "readCapacityUnits"})},
+      {table + R"("GlobalSecondaryIndexUpdates":[{"Delete":{}}]})",
+       missing({"globalSecondaryIndexUpdates.1.member.delete.indexName"})},
+      {table + R"("VectorIndexUpdates":[{"Delete":{}}]})",
+       missing({"vectorIndexUpdates.1.member.delete.indexName"})},
+  };
+  for (const auto& [request, message] : changes) {
+    expect_refusals({{"UpdateTable", request, message}});
+  }
+  expect_refusals({
+      {"UpdateTimeToLive", R"({"TableName":"Tab"})", missing({"timeToLiveSpecification"})},
+      {"UpdateTimeToLive", R"({"TableName":"Tab","TimeToLiveSpecification":{}})",
+       missing({"timeToLiveSpecification.attributeName", "timeToLiveSpecification.enabled"})},
+      {"UpdateTimeToLive", R"({"TableName":"Tab","TimeToLiveSpecification":{"AttributeName":"",
+                               "Enabled":true}})",
+       "1 validation error detected: Value '' at 'timeToLiveSpecification.attributeName' failed to "
+       "satisfy constraint: Member must have length greater than or equal to 1"},
+      {"DescribeStream", "{}", missing({"streamArn"})},
+      {"GetShardIterator", "{}", missing({"streamArn", "shardId", "shardIteratorType"})},
+      {"GetRecords", "{}", missing({"shardIterator"})},
+      {"ListStreams", R"({"TableName":""})",
+       "1 validation error detected: Value '' at 'tableName' failed to satisfy constraint: Member "
+       "must have length greater than or equal to 1"},
+      {"ExecuteStatement", "{}", missing({"statement"})},
+      {"BatchExecuteStatement", "{}", missing({"statements"})},
+      {"BatchExecuteStatement", R"({"Statements":[{}]})",
+       missing({"statements.1.member.statement"})},
+      {"ExecuteTransaction", "{}", missing({"transactStatements"})},
+      {"ExecuteTransaction", R"({"TransactStatements":[{}]})",
+       missing({"transactStatements.1.member.statement"})},
+      {"TransactGetItems", R"({"TransactItems":[{},{"Get":{"TableName":"Tab"}}]})",
+       missing({"transactItems.1.member.get", "transactItems.2.member.get.key"})},
+      {"TransactWriteItems", R"({"TransactItems":[{},{"Update":{}}]})",
+       missing({"transactItems.2.member.update.tableName", "transactItems.2.member.update.key",
+                "transactItems.2.member.update.updateExpression"})},
+      {"TransactWriteItems",
+       R"({"TransactItems":[{"Delete":{"TableName":"","Key":{"p":{"S":"a"}}}}]})",
+       "1 validation error detected: Value '' at 'transactItems.1.member.delete.tableName' failed "
+       "to satisfy constraint: Member must have length greater than or equal to 1"},
+      {"TransactGetItems", R"({"TransactItems":[{"Get":{"TableName":"","Key":{}}}]})",
+       "1 validation error detected: Value '' at 'transactItems.1.member.get.tableName' failed to "
+       "satisfy constraint: Member must have length greater than or equal to 1"},
+  });
 }
 
 TEST_F(Exactness, WrongJsonTypesComeBeforeEverythingElse) {

@@ -227,6 +227,12 @@ int64_t Reader::time_ms(Json json) {
   return std::llround(std::clamp(real(json), -kSecondsMax, kSecondsMax) * 1000);
 }
 
+std::string Reader::managed_table_name(Json json) {
+  std::string name = text(json);
+  if (name.empty() && !failed()) constraints_.resource_name(name, path_to(member_));
+  return std::string(table_name_in(name));
+}
+
 std::string Reader::table_name(Json json) {
   std::string name = text(json);
   if (name.empty() && !failed()) {

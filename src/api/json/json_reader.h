@@ -93,8 +93,10 @@ class Reader {
   double real(Json json);
   // Converts Unix seconds to milliseconds. Clamps to 1e11 seconds before or after 1970.
   int64_t time_ms(Json json);
-  // A table's name, also if the JSON contains its ARN.
+  // A table's name, also if the JSON contains its ARN. The second is for operations on tables,
+  // which report other violations by an empty name.
   std::string table_name(Json json);
+  std::string managed_table_name(Json json);
 
   // `current` is the message of DynamoDB's current layer, if it differs.
   template <class E>
@@ -282,6 +284,10 @@ void set_text(Reader& reader, Json json, T& out) {
 template <auto member, class T>
 void set_table(Reader& reader, Json json, T& out) {
   out.*member = reader.table_name(json);
+}
+template <auto member, class T>
+void set_managed_table(Reader& reader, Json json, T& out) {
+  out.*member = reader.managed_table_name(json);
 }
 template <auto member, class T>
 void set_boolean(Reader& reader, Json json, T& out) {

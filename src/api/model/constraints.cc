@@ -30,11 +30,19 @@ bool is_name_character(char c) {
 
 }  // namespace
 
-void Constraints::add(std::string_view path, std::string text, std::string_view current) {
+void Constraints::add(std::string_view path, std::string text, std::string_view current,
+                      bool missing) {
   Violations& violations = path == "tableName" ? own_table_ : rest_;
-  if (violations.size() == kReportedMax) return;
-  violations.push_back(
-      {.path = std::string(path), .text = std::move(text), .current = std::string(current)});
+  const auto includes = [&](const Violation& violation) {
+    if (violation.path == path) return missing || violation.missing || violation.text == text;
+    return violation.missing && path.starts_with(violation.path) &&
+           path[violation.path.size()] == '.';
+  };
+  if (violations.size() == kReportedMax || std::ranges::any_of(violations, includes)) return;
+  violations.push_back({.path = std::string(path),
+                        .text = std::move(text),
+                        .current = std::string(current),
+                        .missing = missing});
 }
 
 void Constraints::violated(std::string_view value, std::string_view path,
@@ -48,12 +56,8 @@ void Constraints::violated_unquoted(std::string_view path, std::string_view cons
 }
 
 void Constraints::missing(std::string_view path) {
-  std::string text = fmt::format(messages::kMissing, path);
-  // The request's reader might have reported it already.
-  const auto same = [&](const Violation& violation) { return violation.text == text; };
-  if (std::ranges::any_of(own_table_, same) || std::ranges::any_of(rest_, same)) return;
   if (path == "item" || path == "key") lacks_subject_ = true;
-  add(path, std::move(text));
+  add(path, fmt::format(messages::kMissing, path), {}, true);
 }
 
 void Constraints::report_alone(std::string message) {
@@ -85,6 +89,7 @@ void Constraints::count(std::size_t count, std::string_view path, std::size_t le
 void Constraints::resource_name(std::string_view value, std::string_view path, std::size_t least) {
   if (!std::ranges::all_of(value, is_name_character)) violated(value, path, messages::kNamePattern);
   length(value, path, least, kNameCharactersMax);
+  if (value.empty() && least > 1) violated(value, path, messages::kNamePattern);
 }
 
 void Constraints::table_name(std::string_view value, std::string_view path) {
@@ -93,7 +98,7 @@ void Constraints::table_name(std::string_view value, std::string_view path) {
 
 void Constraints::item_operation_table(std::string_view value) {
   if (!value.empty()) return table_name(value, "tableName");
-  if (own_table_.empty()) missing("tableName");
+  missing("tableName");
 }
 
 void Constraints::table_operation_table(std::string_view value) {

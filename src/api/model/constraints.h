@@ -4,6 +4,8 @@
 // If the request's own table name is invalid, only that is reported. Exception: if the request also
 // lacks its item or key, the older of DynamoDB's two layers (docs/COMPATIBILITY.md) responds, and
 // all violations are joined.
+// A member that is absent is reported once, as `Value null`: violations by the default value that
+// stands for it, and by its own members, are ignored. So are repeated violations.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +28,8 @@ class Constraints {
   // `current` is the message of DynamoDB's current layer, if it differs.
   void violated(std::string_view value, std::string_view path, std::string_view constraint,
                 std::string_view current = {});
-  void missing(std::string_view path);  // Value null at …: must not be null
+  // "Value null at …: must not be null", unless the member already violates something.
+  void missing(std::string_view path);
 
   // Violated unless `value` has `least` to `most` Unicode code points; the bounds are included,
   // also below.
@@ -37,7 +40,8 @@ class Constraints {
              std::string_view value = "[]");
   // Like violated(), without the value and with the member's name as in the request ("TableName").
   void violated_unquoted(std::string_view path, std::string_view constraint);
-  // The name of a table or an index: 3 to 255 characters of a-z, A-Z, 0-9, '_', '-', '.'.
+  // The name of a table or an index: 3 to 255 characters of a-z, A-Z, 0-9, '_', '-', '.'. An empty
+  // one violates the pattern too, after the length.
   void resource_name(std::string_view value, std::string_view path, std::size_t least = 3);
 
   // A table's name or ARN in an operation on items. Names of one or two characters are not rejected
@@ -62,11 +66,13 @@ class Constraints {
     std::string path;
     std::string text;
     std::string current;  // empty: as `text`
+    bool missing = false;
   };
   using Violations = std::vector<Violation>;
 
-  // Ignores violations beyond the maximum number.
-  void add(std::string_view path, std::string text, std::string_view current = {});
+  // Ignores violations beyond the maximum number, and those that earlier ones include.
+  void add(std::string_view path, std::string text, std::string_view current = {},
+           bool missing = false);
 
   bool table_required_ = false;
   bool lacks_subject_ = false;  // no 'item' or 'key'

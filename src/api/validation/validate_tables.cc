@@ -472,7 +472,12 @@ void add_constraints(const DeleteTableRequest& request, Constraints& constraints
 
 void add_constraints(const ListTablesRequest& request, Constraints& constraints) {
   if (request.exclusive_start_table) {
-    constraints.resource_name(*request.exclusive_start_table, "exclusiveStartTableName");
+    const std::string& start = *request.exclusive_start_table;
+    // DynamoDB reports the two violations by an empty name in this order.
+    if (start.empty()) {
+      constraints.violated(start, "exclusiveStartTableName", messages::kNamePattern);
+    }
+    constraints.resource_name(start, "exclusiveStartTableName");
   }
   if (request.limit) constraints.range(*request.limit, "limit", 1, kTablesListedMax);
 }

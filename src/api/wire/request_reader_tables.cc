@@ -117,7 +117,7 @@ constexpr Member<Tag> kTag[] = {
 using Create = IndexesDraft<CreateTableRequest>;
 
 constexpr Member<Create> kCreateTable[] = {
-    {"TableName", set_table<&Create::table>},
+    {"TableName", set_managed_table<&Create::table>},
     {"AttributeDefinitions", set_list<&Create::attributes, kAttributeDefinition>, true},
     {"KeySchema", set_list<&Create::key_schema, kKeySchemaElement>, true},
     {"GlobalSecondaryIndexes", set_indexes<&CreateTableRequest::global_indexes, kIndex>},
@@ -138,11 +138,11 @@ constexpr Member<Create> kCreateTable[] = {
 };
 
 constexpr Member<DescribeTableRequest> kDescribeTable[] = {
-    {"TableName", set_table<&DescribeTableRequest::table>},
+    {"TableName", set_managed_table<&DescribeTableRequest::table>},
 };
 
 constexpr Member<DeleteTableRequest> kDeleteTable[] = {
-    {"TableName", set_table<&DeleteTableRequest::table>},
+    {"TableName", set_managed_table<&DeleteTableRequest::table>},
 };
 
 // ---- UpdateTable
@@ -221,7 +221,7 @@ void set_index_changes(Reader& reader, Json json, Change& out) {
 }
 
 constexpr Member<Change> kUpdateTable[] = {
-    {"TableName", set_table<&Change::table>},
+    {"TableName", set_managed_table<&Change::table>},
     {"AttributeDefinitions", set_list<&Change::attributes, kAttributeDefinition>},
     {"BillingMode", set_enum<&Change::billing_mode>},
     {"ProvisionedThroughput", set_structure<&Change::throughput, kThroughput>},
@@ -244,12 +244,12 @@ constexpr Member<Change> kUpdateTable[] = {
 
 using SetTimeToLive = UpdateTimeToLiveRequest;
 constexpr Member<SetTimeToLive> kUpdateTimeToLive[] = {
-    {"TableName", set_table<&SetTimeToLive::table>},
+    {"TableName", set_managed_table<&SetTimeToLive::table>},
     {"TimeToLiveSpecification", set_structure<&SetTimeToLive::specification, kTimeToLive>, true},
 };
 
 constexpr Member<DescribeTimeToLiveRequest> kDescribeTimeToLive[] = {
-    {"TableName", set_table<&DescribeTimeToLiveRequest::table>},
+    {"TableName", set_managed_table<&DescribeTimeToLiveRequest::table>},
 };
 
 constexpr Member<ListTablesRequest> kListTables[] = {

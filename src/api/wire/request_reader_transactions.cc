@@ -69,7 +69,9 @@ void set_actions(Reader& reader, Json json, TransactWriteDraft& out) {
       out.fault = std::move(fault);
       out.faulty = out.items.size();
     }
-    if (draft.actions == 1) out.items.push_back(std::move(draft.action));
+    // What is not an action keeps the places of those that follow. The request is refused anyway.
+    if (draft.actions == 0) draft.action.table = "none";
+    out.items.push_back(std::move(draft.action));
   });
 }
 
@@ -98,7 +100,7 @@ void set_gets(Reader& reader, Json json, TransactGetItemsRequest& out) {
   reader.elements(json, [&](Json element) {
     TransactGetDraft draft;
     reader.members(element, kGetElement, draft);
-    if (draft.get) out.items.push_back(std::move(*draft.get));
+    out.items.push_back(std::move(draft.get).value_or(TransactGetItem()));
   });
 }
 

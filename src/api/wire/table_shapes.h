@@ -34,8 +34,8 @@ inline constexpr Member<Throughput> kWarmThroughput[] = {
 };
 
 inline constexpr Member<TimeToLiveSpecification> kTimeToLive[] = {
-    {"Enabled", set_boolean<&TimeToLiveSpecification::enabled>, true},
     {"AttributeName", set_text<&TimeToLiveSpecification::attribute>, true},
+    {"Enabled", set_boolean<&TimeToLiveSpecification::enabled>, true},
 };
 
 inline constexpr Member<OnDemandThroughput> kOnDemand[] = {
