@@ -474,6 +474,36 @@ TEST_F(Exactness, EmptyIndexKeysAreRefusedByEveryWriteAsAWhole) {
   });
 }
 
+// As in TransactWriteItems, before any reason to cancel.
+TEST_F(Exactness, EmptyKeysAreRefusedByTransactionsOfStatementsAsAWhole) {
+  const std::string index =
+      "One or more parameter values are not valid. A value specified for a secondary index key is "
+      "not supported. The AttributeValue for a key attribute cannot contain an empty string value. "
+      "IndexName: global, IndexKey: g";
+  const std::string updated =
+      "One or more parameter values are not valid. The update expression attempted to update a "
+      "secondary index key to a value that is not supported. The AttributeValue for a key "
+      "attribute cannot contain an empty string value.";
+  const std::string key =
+      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
+      "contain an empty string value. Key: p";
+  const std::string mistyped = R"({"Statement":"INSERT INTO Two VALUE {'p':'b','s':1,'g':1}"})";
+  const std::pair<std::string, std::string> cases[] = {
+      {"INSERT INTO Two VALUE {'p':'a','s':1,'g':''}", index},
+      {"UPDATE Two SET g='' WHERE p='a' AND s=1", updated},
+      {"INSERT INTO Two VALUE {'p':'','s':1}", key},
+      {"UPDATE Two SET h='x' WHERE p='' AND s=1", key},
+      {"DELETE FROM Two WHERE p='' AND s=1", key},
+  };
+  for (const auto& [statement, message] : cases) {
+    for (const std::string& first : {std::string(), mistyped + ","}) {
+      const std::string request =
+          R"({"TransactStatements":[)" + first + R"({"Statement":")" + statement + R"("}]})";
+      expect_refusals({{"ExecuteTransaction", request, message}});
+    }
+  }
+}
+
 TEST_F(Exactness, UpdatesAreJudgedByKeyThenIndexKeysThenPaths) {
   const auto update = [](std::string_view expression) {
     std::string request = R"({"TableName":"Two","Key":{"p":{"S":"a"},"s":{"N":"1"}},)";

@@ -253,11 +253,18 @@ Result<void> rebind_actions(TransactWrite& write) {
     return Failure(service_error(std::move(refreshed).error()));
   }
   const auto snapshot = write.engine.catalog->snapshot();
+  std::vector<Result<Item>> items;
+  items.reserve(write.actions.size());
+  for (WriteAction& action : write.actions) {
+    items.push_back(rebind_table(*snapshot, action));
+    if (items.back()) STATOR_RETURN_IF_ERROR(check_no_empty_keys(action, *items.back()));
+  }
   std::vector<CancellationReason> reasons(write.actions.size());
   bool cancelled = false;
   std::set<std::string_view> keys;
   for (std::size_t i = 0; i < write.actions.size(); ++i) {
-    auto bound = rebind_write(*snapshot, write.actions[i]);
+    Result<void> bound = items[i] ? check_write(write.actions[i], *items[i])
+                                  : Result<void>(failure_of(std::move(items[i])));
     if (bound && !keys.insert(write.actions[i].row_key).second) {
       return fail(Code::kValidation, messages::kRepeatedTransactionItem);
     }

@@ -181,12 +181,17 @@ Result<void> check_write(WriteAction& action, const Item& item) {
   return {};
 }
 
-Result<void> rebind_write(const CatalogSnapshot& snapshot, WriteAction& action) {
+Result<Item> rebind_table(const CatalogSnapshot& snapshot, WriteAction& action) {
   STATOR_ASSIGN_OR_RETURN(action.table, find_table(snapshot, action.table->name()));
   STATOR_RETURN_IF_ERROR(check_condition(action));
   const bool puts = action.action == TransactAction::kPut;
   Item item = puts ? decode_item(ItemView(action.item)) : std::move(action.key);
   action.key.clear();
+  return item;
+}
+
+Result<void> rebind_write(const CatalogSnapshot& snapshot, WriteAction& action) {
+  STATOR_ASSIGN_OR_RETURN(const Item item, rebind_table(snapshot, action));
   return check_write(action, item);
 }
 

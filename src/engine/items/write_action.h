@@ -76,9 +76,11 @@ Result<void> check_no_empty_keys(const WriteAction& action, const Item& item);
 // Errors: kValidation for keys and items that do not match the table; for updates of key attributes
 // and of paths into them; for invalid values of index keys.
 Result<void> check_write(WriteAction& action, const Item& item);
-// After kSchemaChanged: replaces the table of the action by the version in `snapshot`, and checks
-// the action again. Errors: kResourceNotFound if the table was dropped; those of check_condition()
-// and check_write().
+// After kSchemaChanged: replaces the table of the action by the version in `snapshot`, and returns
+// the item for check_write(), which must follow. Errors: kResourceNotFound if the table was
+// dropped; those of check_condition().
+Result<Item> rebind_table(const CatalogSnapshot& snapshot, WriteAction& action);
+// rebind_table(), then check_write().
 Result<void> rebind_write(const CatalogSnapshot& snapshot, WriteAction& action);
 inline constexpr int kRebindsMax = 20;  // of one request
 

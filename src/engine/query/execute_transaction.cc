@@ -135,14 +135,23 @@ Result<std::vector<WriteAction>> prepare_writes(const CatalogSnapshot& snapshot,
   for (std::size_t i = 0; i < plans.size(); ++i) {
     STATOR_RETURN_IF_ERROR(check_exists(*tables[i], plans[i], i));
   }
+  std::vector<Result<StatementWrite>> writes;
+  writes.reserve(plans.size());
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    writes.push_back(statement_write(tables[i], std::move(plans[i]),
+                                     request.statements[i].on_condition_failure));
+  }
+  for (const auto& write : writes) {
+    if (write) STATOR_RETURN_IF_ERROR(check_no_empty_keys(write->action, write->item));
+  }
   std::vector<WriteAction> actions;
   std::vector<CancellationReason> reasons(plans.size());
   std::set<std::string> rows;
   std::size_t bytes = 0;
   bool cancelled = false;
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    auto action = statement_action(tables[i], std::move(plans[i]),
-                                   request.statements[i].on_condition_failure);
+    auto action = writes[i] ? checked_action(std::move(*writes[i]))
+                            : Result<WriteAction>(failure_of(std::move(writes[i])));
     if (!action) {
       if (!is_reason(action.error())) return failure_of(std::move(action));
       reasons[i] = reason_of(std::move(action).error());

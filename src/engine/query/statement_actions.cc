@@ -53,7 +53,7 @@ ConditionNode or_absent(ConditionNode where, const std::string& key_attribute) {
   return either;
 }
 
-Result<WriteAction> insert_action(WriteAction action, const Item& item) {
+Result<StatementWrite> insertion(WriteAction action, Item item) {
   action.action = TransactAction::kPut;
   action.inserts = true;
   action.item = encode_item(item);
@@ -61,8 +61,7 @@ Result<WriteAction> insert_action(WriteAction action, const Item& item) {
   if (item_size_bytes(ItemView(action.item)) > kItemBytesMax) {
     return fail(Code::kValidation, messages::kItemTooLarge);
   }
-  STATOR_RETURN_IF_ERROR(check_write(action, item));
-  return action;
+  return StatementWrite{.action = std::move(action), .item = std::move(item)};
 }
 
 bool is_table_name(std::string_view name) {
@@ -99,8 +98,11 @@ const AttributeValue* equal_to(const ConditionNode& node, std::string_view attri
   return nullptr;
 }
 
-Result<std::optional<WantedKey>> wanted_key(const KeyShape& shape,
-                                            const std::optional<ConditionNode>& where) {
+namespace {
+
+// Like wanted_key(), without the checks of the key's size.
+Result<std::optional<WantedKey>> named_key(const KeyShape& shape,
+                                           const std::optional<ConditionNode>& where) {
   if (!where) return std::nullopt;
   WantedKey wanted;
   const auto parts = conjuncts(*where);
@@ -125,19 +127,27 @@ Result<std::optional<WantedKey>> wanted_key(const KeyShape& shape,
     }
   }
   wanted.nothing_else = used == parts.size();
-  STATOR_RETURN_IF_ERROR(check_key(shape, wanted.key));
   return wanted;
 }
 
-Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
-                                     ReturnValuesOnConditionCheckFailure on_condition_failure) {
+}  // namespace
+
+Result<std::optional<WantedKey>> wanted_key(const KeyShape& shape,
+                                            const std::optional<ConditionNode>& where) {
+  auto named = named_key(shape, where);
+  if (named && *named) STATOR_RETURN_IF_ERROR(check_key(shape, (*named)->key));
+  return named;
+}
+
+Result<StatementWrite> statement_write(TablePtr table, partiql::Plan plan,
+                                       ReturnValuesOnConditionCheckFailure on_condition_failure) {
   WriteAction action{.table = std::move(table)};
   action.return_old_on_failure =
       on_condition_failure == ReturnValuesOnConditionCheckFailure::kAllOld;
   if (plan.kind == partiql::StatementKind::kInsert) {
-    return insert_action(std::move(action), plan.item);
+    return insertion(std::move(action), std::move(plan.item));
   }
-  STATOR_ASSIGN_OR_RETURN(const auto wanted, wanted_key(action.table->key(), plan.where));
+  STATOR_ASSIGN_OR_RETURN(auto wanted, named_key(action.table->key(), plan.where));
   if (!wanted) return fail(Code::kValidation, messages::kWhereLacksKey);
   switch (plan.kind) {
     case partiql::StatementKind::kUpdate:
@@ -153,9 +163,24 @@ Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
       break;
   }
   action.condition = Condition::of(std::move(*plan.where));
-  STATOR_RETURN_IF_ERROR(check_condition(action));
-  STATOR_RETURN_IF_ERROR(check_write(action, wanted->key));
-  return action;
+  return StatementWrite{.action = std::move(action), .item = std::move(wanted->key)};
+}
+
+Result<WriteAction> checked_action(StatementWrite write) {
+  WriteAction& action = write.action;
+  if (action.condition) {
+    STATOR_RETURN_IF_ERROR(check_key(action.table->key(), write.item));
+    STATOR_RETURN_IF_ERROR(check_condition(action));
+  }
+  STATOR_RETURN_IF_ERROR(check_write(action, write.item));
+  return std::move(action);
+}
+
+Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
+                                     ReturnValuesOnConditionCheckFailure on_condition_failure) {
+  STATOR_ASSIGN_OR_RETURN(StatementWrite write,
+                          statement_write(std::move(table), std::move(plan), on_condition_failure));
+  return checked_action(std::move(write));
 }
 
 std::optional<EncodedItem> returning_item(ReturnValues wanted, const WriteAction& action,

@@ -30,7 +30,15 @@ struct WantedKey {
 Result<std::optional<WantedKey>> wanted_key(const KeyShape& shape,
                                             const std::optional<expression::ConditionNode>& where);
 
-// Returns the checked action of an INSERT, UPDATE, DELETE or EXISTS.
+// The write of an INSERT, UPDATE, DELETE or EXISTS, before the checks of its key and its item.
+struct StatementWrite {
+  WriteAction action;
+  Item item;  // of an INSERT; the key of the others
+};
+Result<StatementWrite> statement_write(TablePtr table, partiql::Plan plan,
+                                       ReturnValuesOnConditionCheckFailure on_condition_failure);
+Result<WriteAction> checked_action(StatementWrite write);
+// Both.
 Result<WriteAction> statement_action(TablePtr table, partiql::Plan plan,
                                      ReturnValuesOnConditionCheckFailure on_condition_failure);
 

@@ -152,6 +152,22 @@ TEST_P(SchemaRaces, WritesAreCheckedByTheNewDefinition) {
   EXPECT_EQ(keys().size(), 0U);
 }
 
+TEST_P(SchemaRaces, EmptyKeysOfANewDefinitionRejectATransactionAsAWhole) {
+  create(hash_table());
+  ASSERT_THAT(others_->parts().catalog->refresh(), IsOk());
+  change(with_index("byColor"));
+  TransactWriteItemsRequest request{.items = {}};
+  for (const AttributeValue& color : {AttributeValue(5), AttributeValue("")}) {
+    request.items.push_back(
+        {.action = TransactAction::kPut,
+         .table = "Things",
+         .item = {{"pk", color == AttributeValue("") ? "b" : "a"}, {"color", color}}});
+  }
+  EXPECT_THAT(transact(request),
+              FailsWith(Code::kValidation, "IndexName: byColor, IndexKey: color"));
+  EXPECT_EQ(keys().size(), 0U);
+}
+
 TEST_P(SchemaRaces, NothingIsWrittenIntoATableThatOthersDropped) {
   create(hash_table());
   ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
