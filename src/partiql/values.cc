@@ -53,7 +53,13 @@ Result<AttributeValue> bag(const Term& term, const std::string& key) {
       numbers.push_back(number);
     }
   }
-  if (kind == TermKind::kString) return AttributeValue(StringSet(std::move(texts)));
+  if (kind == TermKind::kString) {
+    StringSet set(texts);
+    if (set.has_duplicates()) {
+      return fail(Code::kValidation, duplicate_strings(std::move(texts), Layer::kOlder));
+    }
+    return AttributeValue(std::move(set));
+  }
   return AttributeValue(NumberSet(std::move(numbers)));
 }
 

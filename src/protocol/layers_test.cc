@@ -102,6 +102,8 @@ TEST_F(Layers, WordInvalidNumbers) {
   const std::string no_number = "The parameter cannot be converted to a numeric value";
   const std::string overflow =
       "Number overflow. Attempting to store a number with magnitude larger than supported range";
+  const std::string underflow =
+      "Number underflow. Attempting to store a number with magnitude smaller than supported range";
   const std::string digits = "Attempting to store more than 38 significant digits in a Number";
   const auto numbers = [&](const std::string& after_empty) {
     return Texts{{R"({"N":"abc"})", no_number + ": abc"},
@@ -114,6 +116,48 @@ TEST_F(Layers, WordInvalidNumbers) {
   expect_worded(kReads, numbers(": "), bare);
   expect_worded(kOlder, numbers(""), bare);
   expect_worded(kOlderValues, numbers(""), of_value);
+  // The older layer's exponents have 32 bits, also together with the digits.
+  const auto exponents = [&](bool older) {
+    Texts texts;
+    for (const auto& [number, within_64_bits] : {std::pair("1e99999999999", overflow),
+                                                 {"-1e99999999999", overflow},
+                                                 {"1e-99999999999", underflow},
+                                                 {"1e2147483648", overflow},
+                                                 {"1e-2147483648", underflow},
+                                                 {"0.1e-2147483647", underflow}}) {
+      texts.push_back({R"({"L":[{"N":")" + std::string(number) + R"("}]})",
+                       older ? no_number + ": " + number : within_64_bits});
+    }
+    texts.push_back({R"({"N":"1e2147483647"})", older ? underflow : overflow});
+    texts.push_back({R"({"NS":["1","12e2147483646"]})", older ? underflow : overflow});
+    texts.push_back({R"({"N":"1e2147483646"})", overflow});
+    texts.push_back({R"({"N":"1e-2147483647"})", underflow});
+    return texts;
+  };
+  expect_worded(kWrites, exponents(false), once);
+  expect_worded(kReads, exponents(false), bare);
+  expect_worded(kOlder, exponents(true), bare);
+  expect_worded(kOlderValues, exponents(true), of_value);
+}
+
+// Recorded for each of these places.
+TEST_F(Layers, ReadNumbersOfParametersAsTheOlderOneDoes) {
+  const auto request = [](const std::string& statement) {
+    return R"("Statement":")" + statement + R"(","Parameters":[{"N":"1e99999999999"}])";
+  };
+  const std::string text = "The parameter cannot be converted to a numeric value: 1e99999999999";
+  for (const std::string statement :
+       {"SELECT * FROM Tab WHERE p = 'a' AND n = ?", "INSERT INTO Tab VALUE {'p': 'a', 'n': ?}",
+        "UPDATE Tab SET n = ? WHERE p = 'a'", "SELECT * FROM Tab WHERE p = ?"}) {
+    const std::string one = "{" + request(statement) + "}";
+    expect_refusals({{"ExecuteStatement", one, text}});
+  }
+  const std::string update = request("UPDATE Tab SET n = ? WHERE p = 'a'");
+  const std::string transaction = R"({"TransactStatements":[{)" + update + "}]}";
+  expect_refusals({{"ExecuteTransaction", transaction, text}});
+  const std::string batch = R"({"Statements":[{)" + update + "}]}";
+  EXPECT_EQ(must(ask("BatchExecuteStatement", batch)),
+            R"({"Responses":[{"Error":{"Code":"ValidationError","Message":")" + text + R"("}}]})");
 }
 
 TEST_F(Layers, WordSets) {
@@ -138,6 +182,9 @@ TEST_F(Layers, WordSets) {
   expect_worded(kReads, current, bare);
   expect_worded(kOlder, older, bare);
   expect_worded(kOlderValues, older, of_value);
+  expect_refusals({{"ExecuteStatement",
+                    R"({"Statement":"INSERT INTO Tab VALUE {'p':'a','s':<<'b','a','b'>>}"})",
+                    kInvalid + "Input collection [b, a, b] contains duplicates."}});
 }
 
 TEST_F(Layers, WordDepth) {

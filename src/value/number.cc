@@ -12,6 +12,7 @@
 #include "base/ascii.h"
 #include "base/utf8.h"
 #include "stator/value.h"
+#include "value/number_errors.h"
 
 namespace stator {
 namespace {
@@ -73,19 +74,6 @@ Failure overflow() {
   return fail(Code::kValidation,
               "Number overflow. Attempting to store a number with magnitude larger than supported "
               "range");
-}
-
-Failure underflow() {
-  return fail(Code::kValidation,
-              "Number underflow. Attempting to store a number with magnitude smaller than "
-              "supported range");
-}
-
-// Echoes the text; a very long one is truncated at a UTF-8 character boundary.
-Failure not_a_number(std::string_view text) {
-  std::string message = "The parameter cannot be converted to a numeric value";
-  if (text.empty()) return fail(Code::kValidation, std::move(message));
-  return fail(Code::kValidation, message.append(": ").append(utf8_prefix(text, kEchoedBytesMax)));
 }
 
 // Writes the decimal digits of `value` and returns their end. `out` must have space for 39 bytes.
@@ -162,6 +150,18 @@ bool read_exponent(const char* at, const char* end, int64_t& exponent) {
 
 }  // namespace
 
+Failure number_underflow() {
+  return fail(Code::kValidation,
+              "Number underflow. Attempting to store a number with magnitude smaller than "
+              "supported range");
+}
+
+Failure not_a_number(std::string_view text) {
+  std::string message = "The parameter cannot be converted to a numeric value";
+  if (text.empty()) return fail(Code::kValidation, std::move(message));
+  return fail(Code::kValidation, message.append(": ").append(utf8_prefix(text, kEchoedBytesMax)));
+}
+
 void Number::set(bool negative, uint64_t magnitude) {
   if (magnitude == 0) return;
   negative_ = negative;
@@ -195,7 +195,7 @@ Result<Number> Number::parse(std::string_view text) {
   if (reader.too_many()) return too_many_digits();
   exponent += reader.exponent() + (reader.is_zero() ? 1 : 0);  // a zero counts as its last digit
   if (exponent > kExponentMax) return overflow();
-  if (exponent < kExponentMin) return underflow();
+  if (exponent < kExponentMin) return number_underflow();
   if (reader.is_zero()) return Number();
 
   Number number;
@@ -285,7 +285,7 @@ Result<Number> Number::plus(const Number& other) const {
   const int digit_count = count_digits(digits);
   if (digit_count > kDigitsMax) return too_many_digits();
   if (exponent > kExponentMax) return overflow();
-  if (exponent < kExponentMin) return underflow();
+  if (exponent < kExponentMin) return number_underflow();
   result.negative_ = own_is_larger ? negative_ : other.negative_;
   result.exponent_ = static_cast<int16_t>(exponent);
   result.digits_ = digits;

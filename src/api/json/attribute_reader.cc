@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attribute values from DynamoDB JSON: {"S": "text"}, {"L": [{"N": "1"}]}.
 #include <algorithm>
+#include <charconv>
+#include <limits>
+#include <memory>
 
 #include "api/json/json_reader.h"
 #include "api/model/base64.h"
 #include "api/model/messages.h"
 #include "api/validation/attribute_check.h"
+#include "base/ascii.h"
 #include "expression/messages.h"
 #include "fmt/format.h"
+#include "value/number_errors.h"
 
 namespace stator::wire {
 namespace {
@@ -15,7 +20,48 @@ namespace {
 // Limit for reserving memory before the elements of a list are checked. Longer lists grow.
 constexpr std::size_t kReservedElementsMax = 1024;
 
+// The older layer reads numbers as Java's BigDecimal does. An exponent that has more than 32 bits,
+// with or without the digits after the point, is not a number. The sum of the digits and a large
+// exponent overflows, so the number counts as a small one. `error`: that of Number::parse().
+Error older_number_error(std::string_view text, Error error) {
+  constexpr int64_t kMin = std::numeric_limits<int32_t>::min();
+  constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
+  constexpr int64_t kDigitsMax = 38;
+  const std::size_t mark = std::min(text.find_first_of("eE"), text.size());
+  const std::string_view digits = text.substr(0, mark);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  const auto counted = [](std::string_view part) {
+    return static_cast<int64_t>(std::ranges::count_if(part, is_ascii_digit));
+  };
+  const std::size_t first = std::min(digits.find_first_of("123456789"), digits.size());
+  const int64_t significant = std::max<int64_t>(counted(digits.substr(first)), 1);
+  std::string_view power = text.substr(std::min(mark + 1, text.size()));
+  if (power.starts_with('+')) power.remove_prefix(1);
+  int64_t exponent = 0;
+  const char* const end = std::to_address(power.end());
+  const auto read = std::from_chars(std::to_address(power.begin()), end, exponent);
+  if (read.ec != std::errc() || read.ptr != end) return error;
+  const int64_t scaled = exponent - counted(digits.substr(point));
+  if (exponent < kMin || exponent > kMax || scaled < -kMax || scaled > -kMin) {
+    return not_a_number(text).error();
+  }
+  if (significant <= kDigitsMax && significant + scaled > kMax) return number_underflow().error();
+  return error;
+}
+
 }  // namespace
+
+AttributeValue Reader::value(Json json) {
+  AttributeValue value = value_at(json, 0);
+  if (nested_name_) fail(*std::exchange(nested_name_, std::nullopt));
+  return value;
+}
+
+Item Reader::item(Json json) {
+  Item item = item_at(json, 0);
+  if (nested_name_) fail(*std::exchange(nested_name_, std::nullopt));
+  return item;
+}
 
 bool Reader::too_deep(int depth) {
   if (depth <= kValueNestingMax) return false;
@@ -28,7 +74,13 @@ Item Reader::item_at(Json json, int depth) {
   simdjson::dom::object object;
   if (!map(json, object)) return item;
   for (const auto [name, attribute] : object) {
-    if (auto checked = check_attribute_name(name); !checked) fail(std::move(checked).error());
+    if (auto checked = check_attribute_name(name); !checked) {
+      if (depth == 0) {
+        fail(std::move(checked).error());
+      } else if (!nested_name_) {
+        nested_name_ = std::move(checked).error();
+      }
+    }
     AttributeValue read = value_at(attribute, depth);
     if (failed()) break;
     // Most clients write names in order, or nearly so.
@@ -65,7 +117,7 @@ Values Reader::values(Json json) {
   for (const auto [name, value] : object) {
     within(
         Stage::kExpressions,
-        [&] { values.insert_or_assign(std::string(name), value_at(value, 0)); },
+        [&] { values.insert_or_assign(std::string(name), this->value(value)); },
         [&](const std::string& message) {
           if (layer_ != Layer::kOlder) return message;
           return fmt::format(messages::kInvalidExpressionValue, message, std::string_view(name));
@@ -164,7 +216,11 @@ Number Reader::number(Json json) {
   Result<Number> number = Number::parse(text);
   if (!number) {
     Error error = std::move(number).error();
-    if (text.empty() && layer_ != Layer::kOlder) error.message += ": ";
+    if (layer_ == Layer::kOlder) {
+      error = older_number_error(text, std::move(error));
+    } else if (text.empty()) {
+      error.message += ": ";
+    }
     fail(std::move(error));
     return {};
   }

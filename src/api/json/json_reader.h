@@ -115,10 +115,10 @@ class Reader {
     return enumeration<E>(json);
   }
 
-  AttributeValue value(Json json) { return value_at(json, 0); }
+  AttributeValue value(Json json);
   // Like value(), for a member of a structure.
   AttributeValue member_value(Json json);
-  Item item(Json json) { return item_at(json, 0); }
+  Item item(Json json);
   std::vector<Item> items(Json json);
   Names names(Json json);  // ExpressionAttributeNames
   // ExpressionAttributeValues: the older layer names the key of an invalid value.
@@ -267,6 +267,8 @@ class Reader {
   const Layer layer_;
   std::optional<Error> error_;
   std::optional<Error> invalid_;
+  // The first invalid name in a nested map: the last error of its item or value.
+  std::optional<Error> nested_name_;
   Stage invalid_stage_ = Stage::kItems;
   Stage stage_ = Stage::kItems;
   Constraints constraints_;

@@ -15,13 +15,16 @@
 namespace stator {
 namespace {
 
-Result<void> check_nested(const AttributeValue& value, Layer layer, int depth);
+// Invalid names in nested maps are reported after all other errors; `names` keeps the first.
+Result<void> check_nested(const AttributeValue& value, Layer layer, int depth, Result<void>& names);
 
-Result<void> check_map(const Map& map, Layer layer, int depth) {
+Result<void> check_map(const Map& map, Layer layer, int depth, Result<void>& names) {
   for (const auto& [name, value] : map) {
-    STATOR_RETURN_IF_ERROR(check_attribute_name(name));
+    Result<void> checked = check_attribute_name(name);
+    if (!checked && depth == 0) return checked;
+    if (!checked && names) names = std::move(checked);
     STATOR_RETURN_IF_ERROR(check_text(name));
-    STATOR_RETURN_IF_ERROR(check_nested(value, layer, depth));
+    STATOR_RETURN_IF_ERROR(check_nested(value, layer, depth, names));
   }
   return {};
 }
@@ -29,6 +32,7 @@ Result<void> check_map(const Map& map, Layer layer, int depth) {
 struct Check {
   Layer layer;
   int depth;
+  Result<void>& names;
 
   Result<void> operator()(const std::string& text) const { return check_text(text); }
   Result<void> operator()(const Number&) const { return {}; }
@@ -59,18 +63,19 @@ struct Check {
     if (depth + 1 > kValueNestingMax)
       return fail(Code::kValidation, messages::kValueNestedTooDeeply);
     for (const AttributeValue& value : list)
-      STATOR_RETURN_IF_ERROR(check_nested(value, layer, depth + 1));
+      STATOR_RETURN_IF_ERROR(check_nested(value, layer, depth + 1, names));
     return {};
   }
   Result<void> operator()(const Map& map) const {
     if (depth + 1 > kValueNestingMax)
       return fail(Code::kValidation, messages::kValueNestedTooDeeply);
-    return check_map(map, layer, depth + 1);
+    return check_map(map, layer, depth + 1, names);
   }
 };
 
-Result<void> check_nested(const AttributeValue& value, Layer layer, int depth) {
-  return std::visit(Check{layer, depth}, value.variant());
+Result<void> check_nested(const AttributeValue& value, Layer layer, int depth,
+                          Result<void>& names) {
+  return std::visit(Check{layer, depth, names}, value.variant());
 }
 
 // Sorts the elements before the first repeated one. The current layer prints them in this order,
@@ -120,11 +125,15 @@ std::string duplicate_numbers(Layer layer) {
 }
 
 Result<void> check_value(const AttributeValue& value, Layer layer) {
-  return check_nested(value, layer, 0);
+  Result<void> names;
+  STATOR_RETURN_IF_ERROR(check_nested(value, layer, 0, names));
+  return names;
 }
 
 Result<void> check_attributes(const Item& item, Layer layer) {
-  return check_map(item, layer, 0);
+  Result<void> names;
+  STATOR_RETURN_IF_ERROR(check_map(item, layer, 0, names));
+  return names;
 }
 
 }  // namespace stator
