@@ -242,7 +242,7 @@ Result<NamedAction> parse_batched(const std::string& name, TablePtr table,
 }
 
 // Returns the attributes that identify the item: the key, or all attributes of a put if the table
-// does not exist.
+// does not exist. A key can be incomplete; it then identifies nothing.
 Item identity_of(const WriteAction& action, const WriteRequest& request) {
   const Item& item = request.put ? *request.put : *request.delete_key;
   if (action.table == nullptr) return item;
@@ -273,7 +273,10 @@ Result<std::vector<NamedAction>> prepare_writes(const CatalogSnapshot& snapshot,
   }
   Seen seen;
   for (std::size_t i = 0; i < actions.size(); ++i) {
-    STATOR_RETURN_IF_ERROR(seen.add(actions[i].name, identity_of(actions[i].action, *requests[i])));
+    Item identity = identity_of(actions[i].action, *requests[i]);
+    const TablePtr& table = actions[i].action.table;
+    if (table && identity.size() < table->key().hash.size() + table->key().range.size()) continue;
+    STATOR_RETURN_IF_ERROR(seen.add(actions[i].name, identity));
   }
   if (missing) return Failure(std::move(*missing));
   for (std::size_t i = 0; i < actions.size(); ++i) {
