@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tests which of several errors in a request DynamoDB reports: batches, transactions, tables.
+#include "api/model/constraints.h"
 #include "protocol/exactness_harness.h"
 
 namespace stator::protocol {
@@ -76,6 +77,10 @@ TEST_F(Exactness, BatchWriteItemMatchesTheKeysOfItemsWithTheSchema) {
       {"BatchWriteItem", R"({"RequestItems":{"Tab":[{"DeleteRequest":{"Key":
         {"p":{"S":"a"},"q":{"S":"a"}}}}]}})",
        kNoMatch},
+      // Keys that are not there are not the same key.
+      {"BatchWriteItem", R"({"RequestItems":{"Tab":[{"PutRequest":{"Item":{"q":{"S":"a"}}}},
+        {"PutRequest":{"Item":{"r":{"S":"b"}}}}]}})",
+       kNoMatch},
   });
 }
 
@@ -94,6 +99,14 @@ TEST_F(Exactness, TransactWriteItemsReportsTheFirstActionsFault) {
   const std::string deep_value =
       check + R"("d = :deep","ExpressionAttributeValues":{":deep":)" + deep(40) + "}}}";
   const std::string no_name = R"({"Put":{"TableName":"Gone","Item":{"p":{"S":"c"},"":{"S":"x"}}}})";
+  const std::string nested_name =
+      R"({"Put":{"TableName":"Gone","Item":{"p":{"S":"a"},"m":{"M":{"":{"S":"x"}}}}}})";
+  // Only the name of an attribute of the item itself precedes the depth.
+  const std::string then_deep = R"(:{"S":"x"}}},"d":)" + deep(40) + "}}}";
+  const std::string nested_name_then_deep =
+      R"({"Put":{"TableName":"Gone","Item":{"p":{"S":"a"},"m":{"M":{"")" + then_deep;
+  const std::string no_name_then_deep =
+      R"({"Put":{"TableName":"Gone","Item":{"":{"M":{"x")" + then_deep;
   const std::string near =
       "Invalid ConditionExpression: Syntax error; token: \"<EOF>\", near: \"(\"";
   const std::string not_used =
@@ -109,6 +122,9 @@ TEST_F(Exactness, TransactWriteItemsReportsTheFirstActionsFault) {
       {transact(no_name, deep_put), "Empty attribute name"},
       {transact(deep_value, no_name), not_valid},
       {transact(no_name, deep_value), "Empty attribute name"},
+      {transact(nested_name, deep_put), "Empty attribute name"},
+      {transact(no_name_then_deep, syntax), "Empty attribute name"},
+      {transact(nested_name_then_deep, syntax), kTooDeep},
       {transact(R"({"Put":{"TableName":"Gone","Item":{}}})", syntax), near},
       {transact(R"({"Put":{"TableName":"Gone","Item":{}}})", "{}"),
        "TransactItems can only contain one of Check, Put, Update or Delete"},
@@ -135,6 +151,41 @@ TEST_F(Exactness, TransactionsReportTheFirstActionsFaultInProcess) {
   std::swap(request.items[0], request.items[1]);
   engine_->transact_write_items(request, keep);
   EXPECT_EQ(written->error().message, kInvalid + "An string set  may not be empty");
+  request.items[0].item = {{"p", "b"}, {"m", Map{{"", "x"}}}, {"s", StringSet()}};
+  engine_->transact_write_items(request, keep);
+  EXPECT_EQ(written->error().message, kInvalid + "An string set  may not be empty");
+  request.items[0].item.erase("s");
+  engine_->transact_write_items(request, keep);
+  EXPECT_EQ(written->error().message, "Empty attribute name");
+}
+
+// The count of the actions is a constraint of the model like the others.
+TEST_F(Exactness, TransactionsReportTheirLengthWithOtherViolations) {
+  const std::string empty =
+      "Value '[]' at 'transactItems' failed to satisfy constraint: Member must have length greater "
+      "than or equal to 1";
+  const std::string capacity =
+      "Value 'BOGUS' at 'returnConsumedCapacity' failed to satisfy constraint: Member must satisfy "
+      "enum value set: [INDEXES, TOTAL, NONE]";
+  const std::string token =
+      "Value '' at 'clientRequestToken' failed to satisfy constraint: Member must have length "
+      "greater than or equal to 1";
+  expect_refusals({
+      {"TransactWriteItems", R"({"TransactItems":[]})", counted(empty)},
+      {"TransactGetItems", R"({"TransactItems":[]})", counted(empty)},
+      {"TransactWriteItems", R"({"TransactItems":[],"ReturnConsumedCapacity":"BOGUS"})",
+       "2 validation errors detected: " + capacity + "; " + empty},
+      {"TransactGetItems", R"({"TransactItems":[],"ReturnConsumedCapacity":"BOGUS"})",
+       "2 validation errors detected: " + empty + "; " + capacity},
+      {"TransactWriteItems", R"({"TransactItems":[],"ClientRequestToken":""})",
+       "2 validation errors detected: " + token + "; " + empty},
+      {"CreateTable", R"({"TableName":"New","KeySchema":[],
+        "AttributeDefinitions":[{"AttributeName":"","AttributeType":"S"}]})",
+       "2 validation errors detected: Value '[]' at 'keySchema' failed to satisfy constraint: "
+       "Member must have length greater than or equal to 1; Value '' at "
+       "'attributeDefinitions.1.member.attributeName' failed to satisfy constraint: Member must "
+       "have length greater than or equal to 1"},
+  });
 }
 
 std::string create_table(const std::string& attributes, const std::string& more) {
@@ -259,6 +310,142 @@ TEST_F(Exactness, UpdateTableQuotesTheSchemasOfARedefinedAttribute) {
                   "type as previously defined. Existing schema: Schema:[SchemaElement: "
                   "key{g:S:HASH}] New schema: Schema:[SchemaElement: key{g:N:HASH}]"},
   });
+}
+
+// `Projection: {}` is reported after the keys, as by CreateTable.
+TEST_F(Exactness, UpdateTableJudgesKeysBeforeAProjectionWithoutAType) {
+  const auto update = [](const std::string& table, const std::string& type,
+                         const std::string& keys) {
+    return R"({"TableName":")" + table + R"(","AttributeDefinitions":[{"AttributeName":"a",)" +
+           R"("AttributeType":")" + type + R"("},{"AttributeName":"g","AttributeType":")" + type +
+           R"("}],"GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"gsi","KeySchema":[)" +
+           keys + R"(],"Projection":{}}}]})";
+  };
+  const std::string range = R"({"AttributeName":"a","KeyType":"RANGE"})";
+  const std::string undefined = R"({"AttributeName":"x","KeyType":"HASH"})";
+  const std::string redefined = R"({"AttributeName":"g","KeyType":"HASH"})";
+  const std::string untyped = update("Two", "S", kOnA);
+  const std::string twice = update("Two", "S", kOnA + "," + range);
+  const std::string no_hash = update("Two", "S", range);
+  const std::string not_there = update("Two", "S", undefined);
+  const std::string other_type = update("Two", "N", redefined);
+  const std::string absent = update("Gone", "S", kOnA);
+  expect_refusals({
+      {"UpdateTable", untyped, kInvalid + "Unknown ProjectionType: null"},
+      {"UpdateTable", twice, "The KeySchema contains multiple key attributes with the same name"},
+      {"UpdateTable", no_hash,
+       "Invalid KeySchema: The first KeySchemaElement is not a HASH key type"},
+      {"UpdateTable", not_there,
+       kInvalid + "Some index key attributes are not defined in AttributeDefinitions. Keys: [x], "
+                  "AttributeDefinitions: [g, l, p, s]"},
+      {"UpdateTable", other_type,
+       kInvalid + "Attributes cannot be redefined. Please check that your attribute has the same "
+                  "type as previously defined. Existing schema: Schema:[SchemaElement: "
+                  "key{g:S:HASH}] New schema: Schema:[SchemaElement: key{g:N:HASH}]"},
+  });
+  expect_refusals({{"UpdateTable", absent, "Requested resource not found: Table: Gone not found"}},
+                  Code::kResourceNotFound);
+}
+
+TEST_F(Exactness, VectorsAreNotKeys) {
+  must(ask("CreateTable",
+           create_table("p", R"("BillingMode":"PAY_PER_REQUEST","VectorIndexes":[{"IndexName":
+    "near","VectorAttribute":{"AttributeName":"v"},"Dimensions":3,"DistanceFunction":"COSINE",
+    "Projection":{"ProjectionType":"ALL"}}])")));
+  const auto add = [](const std::string& table, const std::string& attribute,
+                      const std::string& more) {
+    return R"({"TableName":")" + table + R"(",)" + more +
+           R"("VectorIndexUpdates":[{"Create":{"IndexName":"far","VectorAttribute":)" +
+           R"({"AttributeName":")" + attribute +
+           R"("},"Dimensions":4,"DistanceFunction":"COSINE","Projection":)" +
+           R"({"ProjectionType":"ALL"}}}]})";
+  };
+  const std::string on_key = add("New", "p", "");
+  const std::string on_index_key = add("Two", "l", "");
+  const std::string defined =
+      add("New", "p", R"("AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"}],)");
+  const std::string created = create_table("p", R"("BillingMode":"PAY_PER_REQUEST",
+    "VectorIndexes":[{"IndexName":"near","VectorAttribute":{"AttributeName":"p"},"Dimensions":3,
+    "DistanceFunction":"COSINE","Projection":{"ProjectionType":"ALL"}}])");
+  const std::string redefined =
+      kInvalid +
+      "Attributes cannot be redefined. Please check that your attribute has the same type as "
+      "previously defined. Existing schema: ";
+  const std::string conflict =
+      kInvalid +
+      "Conflicting attribute definition for 'p'. An attribute cannot be defined in "
+      "AttributeDefinitions when used as a VectorAttribute.";
+  expect_refusals({
+      {"UpdateTable", on_key,
+       redefined + "Schema:[SchemaElement: key{p:S:HASH}] New schema: "
+                   "VectorIndexSchema:[VectorAttribute: key{p:L:4}]"},
+      {"UpdateTable", on_index_key,
+       redefined + "Schema:[SchemaElement: key{p:S:HASH}, SchemaElement: key{l:S:RANGE}] New "
+                   "schema: VectorIndexSchema:[VectorAttribute: key{l:L:4}]"},
+      {"UpdateTable", R"({"TableName":"New","AttributeDefinitions":
+        [{"AttributeName":"v","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":
+        {"IndexName":"gsi","KeySchema":[{"AttributeName":"v","KeyType":"HASH"}],
+         "Projection":{"ProjectionType":"ALL"}}}]})",
+       redefined + "VectorIndexSchema:[VectorAttribute: key{v:L:3}] New schema: "
+                   "Schema:[SchemaElement: key{v:S:HASH}]"},
+      {"UpdateTable", defined, conflict},
+      {"CreateTable", created, conflict},
+  });
+}
+
+TEST_F(Exactness, AnEmptyWarmThroughputIsNoChange) {
+  must(ask("UpdateTable",
+           R"({"TableName":"Tab","WarmThroughput":{},"TableClass":"STANDARD_INFREQUENT_ACCESS"})"));
+  expect_refusals({
+      {"UpdateTable", R"({"TableName":"Tab","WarmThroughput":{"ReadUnitsPerSecond":12000},
+                          "TableClass":"STANDARD"})",
+       kInvalid + "TableClass modification must be the only operation in the request"},
+      {"UpdateTable", R"({"TableName":"Two","GlobalSecondaryIndexUpdates":[{"Update":
+        {"IndexName":"global","WarmThroughput":{}}}]})",
+       kInvalid + "WarmThroughput must have at least one of ReadUnitsPerSecond or "
+                  "WriteUnitsPerSecond specified for index: global"},
+  });
+}
+
+TEST_F(Exactness, StreamsAreEnabledAndDisabledWithTheirTexts) {
+  const std::string with_view = create_table("p", R"("BillingMode":"PAY_PER_REQUEST",
+              "StreamSpecification":{"StreamEnabled":false,"StreamViewType":"KEYS_ONLY"})");
+  const std::string without_view = create_table(
+      "p", R"("BillingMode":"PAY_PER_REQUEST","StreamSpecification":{"StreamEnabled":true})");
+  const std::string_view enable = R"({"TableName":"Tab","StreamSpecification":
+    {"StreamEnabled":true,"StreamViewType":"KEYS_ONLY"}})";
+  const std::string_view disable =
+      R"({"TableName":"Tab","StreamSpecification":{"StreamEnabled":false}})";
+  expect_refusals({
+      {"CreateTable", with_view,
+       kInvalid + "Table is being created with a stream disabled, UpdateViewType should not be "
+                  "specified"},
+      {"CreateTable", without_view,
+       kInvalid + "Table is being created with a stream enabled, UpdateViewType is required"},
+      {"UpdateTable", R"({"TableName":"Tab","StreamSpecification":{"StreamEnabled":true}})",
+       kInvalid + "If stream is being enabled then UpdateViewType is required"},
+      {"UpdateTable", R"({"TableName":"Tab","StreamSpecification":
+        {"StreamEnabled":false,"StreamViewType":"KEYS_ONLY"}})",
+       kInvalid + "If stream is being disabled, then UpdateViewType must not be specified"},
+      {"UpdateTable", disable, "Table has no stream to disable: TableName: Tab"},
+  });
+  must(ask("UpdateTable", enable));
+  expect_refusals({{"UpdateTable", enable, "Table already has an enabled stream: TableName: Tab"}});
+}
+
+TEST_F(Exactness, TagsHaveAKeyAndAValue) {
+  const std::string arn = R"("arn:aws:dynamodb:us-east-1:000000782867:table/Tab")";
+  const std::pair<std::string, std::string> tags[] = {
+      {"{}", "The Tag Key provided is invalid, Key: null"},
+      {R"({"Value":"v"})", "The Tag Key provided is invalid, Key: null"},
+      {R"({"Key":"k"})", "The Tag Value provided is invalid, Value: null"},
+  };
+  for (const auto& [tag, message] : tags) {
+    const std::string create =
+        create_table("p", R"("BillingMode":"PAY_PER_REQUEST","Tags":[)" + tag + "]");
+    const std::string add = R"({"ResourceArn":)" + arn + R"(,"Tags":[)" + tag + "]}";
+    expect_refusals({{"CreateTable", create, message}, {"TagResource", add, message}});
+  }
 }
 
 TEST_F(Exactness, StatementsDoNotReadIndexesOfSeveralAttributes) {

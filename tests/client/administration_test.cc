@@ -114,7 +114,7 @@ TEST_P(AdministrationTest, TagsAndArnsAreChecked) {
       {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "", "Value": "v"}]})",
        Code::kValidation, "Value '' at 'tags.1.member.key' failed to satisfy constraint: Member"},
       {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "a"}]})", Code::kValidation,
-       "Value null at 'tags.1.member.value'"},
+       "The Tag Value provided is invalid, Value: null"},
       {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "a!", "Value": "v"}]})",
        Code::kValidation, "The Tag Key provided is invalid, Key: a!"},
       {"TagResource", R"({"ResourceArn": "$", "Tags": [{"Key": "aws:a", "Value": "v"}]})",

@@ -111,13 +111,13 @@ TEST_P(Streams, RefuseWhatTheServiceRefuses) {
   request.stream = StreamSpecification{.enabled = true};
   EXPECT_THAT(client_.create_table(request),
               FailsWith(Code::kValidation,
-                        "Invalid StreamViewType: Stream ViewType must not be "
-                        "null or empty when enabling streams."));
+                        "Table is being created with a stream enabled, UpdateViewType is "
+                        "required"));
   request.stream = StreamSpecification{.enabled = false, .view = StreamViewType::kKeysOnly};
   EXPECT_THAT(client_.create_table(request),
               FailsWith(Code::kValidation,
-                        "Invalid StreamViewType: Stream StreamEnabled was false "
-                        "but a StreamViewType was present."));
+                        "Table is being created with a stream disabled, UpdateViewType should "
+                        "not be specified"));
   const std::string stream = create_with_stream(hash_table("Things"), StreamViewType::kKeysOnly);
   const std::string other = stream.substr(0, stream.size() - 4) + "9999";
   const std::string shard = all_shards(client_, stream).at(0).id;
@@ -181,13 +181,14 @@ TEST_P(Streams, AreEnabledAndDisabledOnATableThatIsThere) {
     return client_.update_table({.table = "Things", .stream = stream});
   };
   EXPECT_THAT(set({.enabled = false}),
-              FailsWith(Code::kValidation, "Table has no stream to disable"));
+              FailsWith(Code::kValidation, "Table has no stream to disable: TableName: Things"));
   const StreamSpecification keys{.enabled = true, .view = StreamViewType::kKeysOnly};
   const auto enabled = set(keys);
   ASSERT_THAT(enabled, IsOk());
   EXPECT_EQ(enabled->table.stream, keys);
   const std::string first = enabled->table.latest_stream_arn.value_or("none");
-  EXPECT_THAT(set(keys), FailsWith(Code::kValidation, "Table already has an enabled stream"));
+  EXPECT_THAT(set(keys), FailsWith(Code::kValidation,
+                                   "Table already has an enabled stream: TableName: Things"));
   put("Things", {{"pk", "during"}});
   ASSERT_THAT(set({.enabled = false}), IsOk());
   put("Things", {{"pk", "after"}});

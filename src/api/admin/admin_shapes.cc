@@ -83,7 +83,7 @@ constexpr Shape kTableClass = one_of(kTableClasses);
 
 constexpr Shape kTagKey{.least = 1, .most = 128};
 constexpr Shape kTagValue{.least = 0, .most = 256};
-constexpr MemberShape kTagMembers[] = {{"Key", &kTagKey, true}, {"Value", &kTagValue, true}};
+constexpr MemberShape kTagMembers[] = {{"Key", &kTagKey}, {"Value", &kTagValue}};  // check_tags()
 constexpr Shape kTag = structure(kTagMembers);
 constexpr Shape kTags = list_of(kTag);
 constexpr Shape kTagKeys = list_of(kTagKey);

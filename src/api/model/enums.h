@@ -64,6 +64,9 @@ std::span<const EnumName<ConditionalOperator>> names_of(ConditionalOperator);
 std::span<const EnumName<AttributeAction>> names_of(AttributeAction);
 std::span<const EnumName<ComparisonOperator>> names_of(ComparisonOperator);
 
+// A projection without a type, which is checked after the keys of its index.
+inline constexpr auto kNoProjectionType = static_cast<ProjectionType>(-1);
+
 // Valid for the lifetime of the program. Empty if the table does not have the value.
 template <class E>
 std::string_view enum_name(E value) {

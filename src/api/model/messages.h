@@ -184,6 +184,9 @@ inline constexpr const char* kWarmBelowProvisioned =
 inline constexpr const char* kWarmDecreased =
     "Requested {} for WarmThroughput for {} is lower than current WarmThroughput, decreasing "
     "WarmThroughput is not supported";
+inline constexpr const char* kWarmEmpty =
+    "WarmThroughput must have at least one of ReadUnitsPerSecond or WriteUnitsPerSecond specified "
+    "for index: {}";
 inline constexpr const char* kProvisionedWithout =
     "ProvisionedThroughput must be specified when BillingMode is PROVISIONED";
 inline constexpr const char* kNoIndexAction =
@@ -197,7 +200,10 @@ inline constexpr const char* kIndexChangedTwice =
     "Only one global secondary index update per index is allowed simultaneously. Index: {}";
 inline constexpr const char* kOtherType =
     "Attributes cannot be redefined. Please check that your attribute has the same type as "
-    "previously defined. Existing schema: Schema:[{}] New schema: Schema:[{}]";
+    "previously defined. Existing schema: {} New schema: {}";
+inline constexpr const char* kOtherTypeSchema = "Schema:[{}]";
+inline constexpr const char* kOtherTypeVector =
+    "VectorIndexSchema:[VectorAttribute: key{{{}:L:{}}}]";
 inline constexpr const char* kOtherTypeElement = "SchemaElement: key{{{}:{}:{}}}";
 
 inline constexpr const char* kNothingToUpdate =
@@ -285,14 +291,15 @@ inline constexpr const char* kSearchSchemaUndefined =
 inline constexpr const char* kConflictingDimensions =
     "Conflicting attribute definition for '{}'. All VectorIndexes on the same vector attribute "
     "must use the same dimensions.";
+inline constexpr const char* kVectorAttributeDefined =
+    "Conflicting attribute definition for '{}'. An attribute cannot be defined in "
+    "AttributeDefinitions when used as a VectorAttribute.";
 // DynamoDB's messages for the next five errors are unknown.
 inline constexpr const char* kSearchSchemaTwice =
     "Each attribute must occur once in SearchSchema. Attribute: {}";
 inline constexpr const char* kSearchSchemaHashes = "SearchSchema must have at most 1 HASH element";
 inline constexpr const char* kSearchSchemaFilters =
     "SearchSchema must have at most 18 INLINE_FILTER elements";
-inline constexpr const char* kVectorAttributeIsKey =
-    "VectorAttribute must not be a key attribute or in a SearchSchema. Attribute: {}";
 inline constexpr const char* kVectorIndexActions =
     "Exactly one of VectorIndexUpdate.Create and VectorIndexUpdate.Delete must be given";
 inline constexpr const char* kNoVectorIndexUpdates = "List of VectorIndexUpdates is empty";
@@ -311,6 +318,10 @@ inline constexpr const char* kAttributesUnused =
 inline constexpr const char* kDefinitionsUnused =
     "Some AttributeDefinitions are not used. AttributeDefinitions: [{}], keys used: [{}]";
 inline constexpr const char* kDefinedTwice = "Attribute Name is duplicated: {}";
+// These do not follow kInvalid.
+inline constexpr const char* kNullTagKey = "The Tag Key provided is invalid, Key: null";
+inline constexpr const char* kNullTagValue = "The Tag Value provided is invalid, Value: null";
+// This follows kInvalid.
 inline constexpr const char* kUpdateOfOtherAction =
     "UpdateExpression can only be specified for an Update action";
 
@@ -339,12 +350,16 @@ inline constexpr const char* kBase64Length =
 inline constexpr const char* kBase64Character = "Invalid Base64 character";
 inline constexpr const char* kBase64End = "Invalid last non-pad Base64 character dectected";
 
-// Streams. All but the first three follow kInvalid.
-inline constexpr const char* kStreamWithoutView =
-    "Invalid StreamViewType: Stream ViewType must not be null or empty when enabling streams.";
-inline constexpr const char* kViewWithoutStream =
-    "Invalid StreamViewType: Stream StreamEnabled was false but a StreamViewType was present.";
+// Streams. All but the first follow kInvalid.
 inline constexpr const char* kInvalidStreamArn = "Invalid StreamArn";
+inline constexpr const char* kCreatedWithoutView =
+    "Table is being created with a stream enabled, UpdateViewType is required";
+inline constexpr const char* kCreatedWithView =
+    "Table is being created with a stream disabled, UpdateViewType should not be specified";
+inline constexpr const char* kEnabledWithoutView =
+    "If stream is being enabled then UpdateViewType is required";
+inline constexpr const char* kDisabledWithView =
+    "If stream is being disabled, then UpdateViewType must not be specified";
 inline constexpr const char* kListStreamsLimit =
     "Limit cannot be greater than the maximum allowed size: 100";
 inline constexpr const char* kDescribeStreamLimit = "Limit cannot be greater than the maximum: 100";

@@ -26,6 +26,7 @@ class TableUpdate {
     if (request_.table_class) settings_.table_class = request_.table_class;
     if (request_.deletion_protection) settings_.deletion_protection = request_.deletion_protection;
     if (request_.encryption) settings_.encryption = request_.encryption;
+    STATOR_RETURN_IF_ERROR(check_vector_attributes());
     STATOR_RETURN_IF_ERROR(add_attributes());
     STATOR_RETURN_IF_ERROR(check_one_index());
     STATOR_RETURN_IF_ERROR(change_indexes());
@@ -93,6 +94,29 @@ class TableUpdate {
     return {};
   }
 
+  // An attribute cannot be a vector of one index and an element of another schema. Whatever the
+  // request itself defines is reported as defined.
+  Result<void> check_vector_attributes() const {
+    for (const VectorIndexChange& change : vector_changes()) {
+      if (!change.create) continue;
+      const std::string& attribute = change.create->vector_attribute;
+      const bool defines = request_.attributes && std::ranges::find(*request_.attributes, attribute,
+                                                                    &AttributeDefinition::name) !=
+                                                      request_.attributes->end();
+      if (defines) return invalid(fmt::format(messages::kVectorAttributeDefined, attribute));
+      const Schema existing = existing_schema(attribute);
+      if (existing.empty()) continue;
+      return redefined(schema_text(existing, current_.attributes), vector_text(*change.create));
+    }
+    if (!current_.vector_indexes || !request_.attributes) return {};
+    for (const VectorIndexDefinition& index : *current_.vector_indexes) {
+      const Schema made = made_schema(index.vector_attribute);
+      if (made.empty()) continue;
+      return redefined(vector_text(index), schema_text(made, *request_.attributes));
+    }
+    return {};
+  }
+
   // Adds the definitions of the keys of new indexes. DynamoDB ignores all others.
   Result<void> add_attributes() {
     if (!request_.attributes) return {};
@@ -114,7 +138,8 @@ class TableUpdate {
       if (known == settings_.attributes.end()) {
         settings_.attributes.push_back(attribute);
       } else if (known->type != attribute.type) {
-        return redefined(attribute.name);
+        return redefined(schema_text(existing_schema(attribute.name), current_.attributes),
+                         schema_text(made_schema(attribute.name), *request_.attributes));
       }
     }
     return {};
@@ -137,8 +162,8 @@ class TableUpdate {
     if (found.empty() && has) found = std::move(elements);
   }
 
-  // The message contains the first existing schema that has the attribute, and the new index's.
-  Failure redefined(std::string_view attribute) const {
+  // The first existing schema that has the attribute; empty if there is none.
+  Schema existing_schema(std::string_view attribute) const {
     Schema existing;
     find_in(current_.key_schema, attribute, existing);
     for (const auto* indexes : {&current_.local_indexes, &current_.global_indexes}) {
@@ -152,6 +177,11 @@ class TableUpdate {
         find_in(index.search_schema, attribute, existing);
       }
     }
+    return existing;
+  }
+
+  // The same, of the indexes that the request creates.
+  Schema made_schema(std::string_view attribute) const {
     Schema made;
     for (const GlobalIndexChange& change : global_changes()) {
       if (change.create) find_in(change.create->key_schema, attribute, made);
@@ -159,8 +189,15 @@ class TableUpdate {
     for (const VectorIndexChange& change : vector_changes()) {
       if (change.create) find_in(change.create->search_schema, attribute, made);
     }
-    return invalid(fmt::format(messages::kOtherType, schema_text(existing, current_.attributes),
-                               schema_text(made, *request_.attributes)));
+    return made;
+  }
+
+  static Failure redefined(const std::string& existing, const std::string& made) {
+    return invalid(fmt::format(messages::kOtherType, existing, made));
+  }
+
+  static std::string vector_text(const VectorIndexDefinition& index) {
+    return fmt::format(messages::kOtherTypeVector, index.vector_attribute, index.dimensions);
   }
 
   // Attributes that are missing in `attributes` are printed with their types in the table.
@@ -176,7 +213,7 @@ class TableUpdate {
       elements.push_back(fmt::format(messages::kOtherTypeElement, element.name,
                                      wire::enum_name(found->type), element.type));
     }
-    return fmt::format("{}", fmt::join(elements, ", "));
+    return fmt::format(messages::kOtherTypeSchema, fmt::join(elements, ", "));
   }
 
   std::span<const GlobalIndexChange> global_changes() const {

@@ -125,7 +125,8 @@ void add_constraints(const TransactWriteItemsRequest& request, Constraints& cons
   if (request.client_request_token) {
     constraints.length(*request.client_request_token, "clientRequestToken", 1, kTokenCharactersMax);
   }
-  constraints.count(request.items.size(), "transactItems", 0, kTransactionMax, "[...]");
+  constraints.count(request.items.size(), "transactItems", 1, kTransactionMax,
+                    request.items.empty() ? "[]" : "[...]");
   std::size_t place = 0;
   for (const TransactWriteItem& action : request.items) {
     add_action(action, ++place, constraints);
@@ -133,7 +134,8 @@ void add_constraints(const TransactWriteItemsRequest& request, Constraints& cons
 }
 
 void add_constraints(const TransactGetItemsRequest& request, Constraints& constraints) {
-  constraints.count(request.items.size(), "transactItems", 0, kTransactionMax, "[...]");
+  constraints.count(request.items.size(), "transactItems", 1, kTransactionMax,
+                    request.items.empty() ? "[]" : "[...]");
   std::size_t place = 0;
   for (const TransactGetItem& get : request.items) {
     const std::string path = fmt::format("transactItems.{}.member.get.tableName", ++place);
@@ -193,7 +195,6 @@ Result<void> validate(const BatchWriteItemRequest& request) {
 }
 
 Result<void> validate(const TransactWriteItemsRequest& request) {
-  STATOR_RETURN_IF_ERROR(check_not_empty(request.items.empty(), "transactItems", "[]"));
   STATOR_RETURN_IF_ERROR(check_constraints(request));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
     if (auto checked = check_action(request.items[i]); !checked) {
@@ -205,7 +206,6 @@ Result<void> validate(const TransactWriteItemsRequest& request) {
 }
 
 Result<void> validate(const TransactGetItemsRequest& request) {
-  STATOR_RETURN_IF_ERROR(check_not_empty(request.items.empty(), "transactItems", "[]"));
   STATOR_RETURN_IF_ERROR(check_constraints(request));
   for (const TransactGetItem& get : request.items) {
     STATOR_RETURN_IF_ERROR(check_placeholders(get.projection.has_value(), get.names));

@@ -98,12 +98,6 @@ Failure invalid(std::string_view text) {
   return fail(Code::kValidation, fmt::format(messages::kInvalid, text));
 }
 
-Result<void> check_not_empty(bool empty, std::string_view path, std::string_view value) {
-  Constraints constraints;
-  if (empty) constraints.count(0, path, 1, 1, value);
-  return constraints.result();
-}
-
 Result<void> check_placeholders(bool has_expression, const std::optional<Names>& names,
                                 const std::optional<Values>& values, std::string_view absent,
                                 Layer layer) {

@@ -15,7 +15,9 @@ namespace stator {
 // kValidation: `text` after "One or more parameter values were invalid: ".
 Failure invalid(std::string_view text);
 
-Result<void> check_stream(const StreamSpecification& stream);
+// The messages: for a stream without a view type, and for a view type without a stream.
+Result<void> check_stream(const StreamSpecification& stream, std::string_view without_view,
+                          std::string_view with_view);
 
 // Checks the constraints of AWS's model of the API. Errors: kValidation.
 template <class T>
@@ -24,10 +26,6 @@ Result<void> check_constraints(const T& request) {
   add_constraints(request, constraints);
   return constraints.result();
 }
-
-// Fails with kValidation if `empty`. `path` and `value`, such as "[]", are for the message. The
-// member's other constraints are checked elsewhere.
-Result<void> check_not_empty(bool empty, std::string_view path, std::string_view value);
 
 // Rejects placeholders without an expression. `absent` is the list of missing expressions for the
 // message, such as "FilterExpression is null".

@@ -47,14 +47,10 @@ bool takes_sequence_number(ShardIteratorType type) {
 
 }  // namespace
 
-Result<void> check_stream(const StreamSpecification& stream) {
-  if (stream.enabled && !stream.view) {
-    return fail(Code::kValidation, messages::kStreamWithoutView);
-  }
-  if (!stream.enabled && stream.view) {
-    return fail(Code::kValidation, messages::kViewWithoutStream);
-  }
-  return {};
+Result<void> check_stream(const StreamSpecification& stream, std::string_view without_view,
+                          std::string_view with_view) {
+  if (stream.enabled == stream.view.has_value()) return {};
+  return invalid(stream.enabled ? without_view : with_view);
 }
 
 void add_constraints(const ListStreamsRequest& request, Constraints& constraints) {

@@ -16,6 +16,11 @@ namespace {
 
 constexpr std::size_t kIndexNameBytesMax = 255;
 
+// An empty structure requests no change.
+bool changes_warm_throughput(const UpdateTableRequest& request) {
+  return request.warm_throughput && *request.warm_throughput != Throughput();
+}
+
 // The number of members that request a change.
 int changes_of(const UpdateTableRequest& request) {
   const bool changes_indexes = request.global_indexes && !request.global_indexes->empty();
@@ -23,7 +28,7 @@ int changes_of(const UpdateTableRequest& request) {
                         request.billing_mode.has_value(),
                         request.throughput.has_value(),
                         request.on_demand_throughput.has_value(),
-                        request.warm_throughput.has_value(),
+                        changes_warm_throughput(request),
                         request.table_class.has_value(),
                         request.deletion_protection.has_value(),
                         request.encryption.has_value(),
@@ -58,10 +63,10 @@ Result<void> check_one_kind(const UpdateTableRequest& request) {
   for (const auto& [given, name] : alone) {
     if (given) return invalid(fmt::format(messages::kOnlyOperation, name));
   }
-  if (request.on_demand_throughput && (request.stream || request.warm_throughput)) {
+  if (request.on_demand_throughput && (request.stream || changes_warm_throughput(request))) {
     return invalid(messages::kOnDemandWithOther);
   }
-  if (request.warm_throughput) {
+  if (changes_warm_throughput(request)) {
     return invalid(changes_indexes(request, true) ? messages::kWarmWithNewIndex
                                                   : messages::kWarmOnlyOperation);
   }
@@ -105,6 +110,9 @@ Result<void> check_index_changes(const UpdateTableRequest& request) {
     }
     if (change.update && change.update->throughput) {
       STATOR_RETURN_IF_ERROR(check_bounds(*change.update->throughput));
+    }
+    if (change.update && change.update->warm_throughput == Throughput()) {
+      return invalid(fmt::format(messages::kWarmEmpty, change.update->name));
     }
     if (!change.create) continue;
     if (change.create->key_schema.empty()) return invalid(messages::kNoIndexKeys);
@@ -190,7 +198,9 @@ Result<void> validate(const UpdateTableRequest& request) {
   STATOR_RETURN_IF_ERROR(check_texts(request));
   STATOR_RETURN_IF_ERROR(check_billing(request));
   STATOR_RETURN_IF_ERROR(check_on_demand(request.on_demand_throughput, "table"));
-  if (request.stream) STATOR_RETURN_IF_ERROR(check_stream(*request.stream));
+  if (request.stream)
+    STATOR_RETURN_IF_ERROR(
+        check_stream(*request.stream, messages::kEnabledWithoutView, messages::kDisabledWithView));
   STATOR_RETURN_IF_ERROR(check_index_changes(request));
   STATOR_RETURN_IF_ERROR(check_vector_index_changes(request));
   return check_one_kind(request);

@@ -128,6 +128,7 @@ Result<void> check_key_schema(const KeySchema& schema, std::size_t most) {
 }
 
 Result<void> check_projection(const Projection& projection) {
+  if (projection.type == wire::kNoProjectionType) return invalid(messages::kNoProjectionType);
   const bool has_attributes = !projection.non_key_attributes.empty();
   if (projection.type == ProjectionType::kInclude && !has_attributes) {
     return invalid(messages::kIncludesNothing);
@@ -340,7 +341,7 @@ Result<void> check_vector_index(const CreateTableRequest& settings,
     return invalid(messages::kSearchSchemaFilters);
   }
   if (defined.contains(index.vector_attribute)) {
-    return invalid(fmt::format(messages::kVectorAttributeIsKey, index.vector_attribute));
+    return invalid(fmt::format(messages::kVectorAttributeDefined, index.vector_attribute));
   }
   return {};
 }
@@ -444,6 +445,7 @@ Result<void> check_texts(const CreateTableRequest& settings) {
 
 void add_constraints(const CreateTableRequest& request, Constraints& constraints) {
   constraints.table_operation_table(request.table);
+  if (request.key_schema.empty()) constraints.count(0, "keySchema", 1, 2);
   add_key_schema(request.key_schema, "keySchema", 2, constraints);
   add_attributes(request.attributes, constraints);
   add_indexes(request.global_indexes, "globalSecondaryIndexes", kGlobalIndexKeysMax, constraints);
@@ -484,10 +486,11 @@ void add_constraints(const ListTablesRequest& request, Constraints& constraints)
 
 Result<void> validate(const CreateTableRequest& request) {
   STATOR_RETURN_IF_ERROR(check_constraints(request));
-  STATOR_RETURN_IF_ERROR(check_not_empty(request.key_schema.empty(), "keySchema", "[]"));
   STATOR_RETURN_IF_ERROR(check_texts(request));
   STATOR_RETURN_IF_ERROR(check_billing(request));
-  if (request.stream) STATOR_RETURN_IF_ERROR(check_stream(*request.stream));
+  if (request.stream)
+    STATOR_RETURN_IF_ERROR(
+        check_stream(*request.stream, messages::kCreatedWithoutView, messages::kCreatedWithView));
   const std::set<std::string> defined = attribute_names(request.attributes);
   if (defined.size() != request.attributes.size()) {
     std::set<std::string_view> seen;

@@ -47,6 +47,12 @@ Result<void> check_tags(const List& tags) {
   if (tags.empty()) return fail(Code::kValidation, messages::kNoTags);
   std::vector<std::string> keys;
   for (const AttributeValue& tag : tags) {
+    if (!as_map(tag).contains("Key")) {
+      return fail(Code::kValidation, messages::invalid_tag_key("null"));
+    }
+    if (!as_map(tag).contains("Value")) {
+      return fail(Code::kValidation, messages::invalid_tag_value("null"));
+    }
     keys.push_back(text_of(as_map(tag), "Key"));
     const std::string value = text_of(as_map(tag), "Value");
     if (!is_tag_text(keys.back())) {

@@ -82,7 +82,7 @@ Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition&
   STATOR_ASSIGN_OR_RETURN(const Pins pins, decode_pins(rows.pins));
   const int64_t recovery_before_ms = current ? current->recovery_ms : 0;
   if (has && wants && before->settings.stream->view != after.settings.stream->view) {
-    return fail(Code::kValidation, messages::kStreamEnabled);
+    return fail(Code::kValidation, messages::stream_enabled(after.settings.table));
   }
   const bool was_recording = before != nullptr && before->log_space != 0;
   const bool records = wants || after.recovery_ms > 0 || pins.is_pinned();

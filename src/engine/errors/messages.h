@@ -109,8 +109,12 @@ inline std::string in_transaction_statement(std::size_t place, std::string_view 
          "]: " + std::string(text);
 }
 
-inline constexpr const char* kStreamEnabled = "Table already has an enabled stream";
-inline constexpr const char* kNoStream = "Table has no stream to disable";
+inline std::string stream_enabled(std::string_view table) {
+  return "Table already has an enabled stream: TableName: " + std::string(table);
+}
+inline std::string no_stream(std::string_view table) {
+  return "Table has no stream to disable: TableName: " + std::string(table);
+}
 inline constexpr const char* kTooManyStreams =
     "Subscriber limit exceeded: a table has at most 100 streams within 24 hours";
 inline constexpr const char* kShardNotFound = "Requested resource not found: Shard does not exist";

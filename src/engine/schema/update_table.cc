@@ -125,10 +125,10 @@ Result<void> change_stream(const UpdateTableRequest& request, CreateTableRequest
   if (!request.stream) return {};
   const bool is_enabled = settings.stream && settings.stream->enabled;
   if (request.stream->enabled && is_enabled) {
-    return fail(Code::kValidation, messages::kStreamEnabled);
+    return fail(Code::kValidation, messages::stream_enabled(settings.table));
   }
   if (!request.stream->enabled && !is_enabled) {
-    return fail(Code::kValidation, messages::kNoStream);
+    return fail(Code::kValidation, messages::no_stream(settings.table));
   }
   settings.stream = request.stream;
   return {};
