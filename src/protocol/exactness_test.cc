@@ -391,162 +391,56 @@ TEST_F(Exactness, UpdatedImagesAreFragments) {
   EXPECT_EQ(update("UPDATED_OLD", "SET n = :v"), "{}");
 }
 
-// The code and message of each reason of a cancelled transaction.
-std::string reasons_of(const Result<std::string>& answer) {
-  if (answer || !answer.error().detail) return answer ? "applied" : answer.error().message;
-  std::string all;
-  for (const CancellationReason& reason : answer.error().detail->reasons) {
-    all += reason.code + ": " + reason.message + "\n";
-  }
-  return all;
+TEST_F(Exactness, BareNamesDoNotBeginWithAnUnderscore) {
+  const std::string values = R"("ExpressionAttributeValues":{":v":{"S":"a"}})";
+  const std::string update = R"({"TableName":"Tab","Key":{"p":{"S":"a"}},)" + values;
+  const std::string query = R"({"TableName":"Tab",)" + values;
+  const std::string set = update + R"(,"UpdateExpression":"SET _abc = :v"})";
+  const std::string function = update + R"j(,"UpdateExpression":"SET a = _f(b)"})j";
+  const std::string condition =
+      update + R"(,"UpdateExpression":"SET a = :v","ConditionExpression":"_a = :v"})";
+  const std::string key = query + R"(,"KeyConditionExpression":"_p = :v"})";
+  const std::string filter =
+      query + R"(,"KeyConditionExpression":"p = :v","FilterExpression":"b = _a"})";
+  const std::string syntax = "Syntax error; token: \"_\", near: ";
+  expect_refusals({
+      {"UpdateItem", set, counted("Invalid UpdateExpression: " + syntax + "\"SET _abc\"")},
+      {"UpdateItem", function, counted("Invalid UpdateExpression: " + syntax + "\"= _f\"")},
+      {"UpdateItem", condition, counted("Invalid ConditionExpression: " + syntax + "\"_a\"")},
+      {"GetItem", R"({"TableName":"Tab","Key":{"p":{"S":"a"}},"ProjectionExpression":"a, _b"})",
+       "Invalid ProjectionExpression: " + syntax + "\", _b\""},
+      {"Query", key, "Invalid KeyConditionExpression: " + syntax + "\"_p\""},
+      {"Query", filter, "Invalid FilterExpression: " + syntax + "\"= _a\""},
+  });
 }
 
-TEST_F(Exactness, IndexKeysOfWrongTypesAreNamedByEveryWrite) {
-  const std::string mismatch =
-      "One or more parameter values were invalid: Type mismatch for Index Key g Expected: S "
-      "Actual: ";
-  const std::pair<std::string, std::string> wrong[] = {
-      {R"({"N":"1"})", mismatch + "N IndexName: global"},
-      {R"({"NULL":true})", mismatch + "NULL IndexName: global"},
-      {R"({"L":[{"S":"a"}]})", mismatch + "L IndexName: global"},
+TEST_F(Exactness, MalformedResourceArnsAreQuoted) {
+  const std::pair<std::string, std::string> operations[] = {
+      {"TagResource", R"(,"Tags":[{"Key":"k","Value":"v"}])"},
+      {"UntagResource", R"(,"TagKeys":["k"])"},
+      {"ListTagsOfResource", ""},
+      {"PutResourcePolicy", R"(,"Policy":"{}")"},
+      {"GetResourcePolicy", ""},
+      {"DeleteResourcePolicy", ""},
   };
-  const std::string key = R"("p":{"S":"a"},"s":{"N":"1"})";
-  for (const auto& [value, message] : wrong) {
-    const std::string put = R"({"TableName":"Two","Item":{)" + key + R"(,"g":)" + value + "}}";
-    const std::string set =
-        R"({"TableName":"Two","Key":{)" + key +
-        R"(},"UpdateExpression":"SET g = :v","ExpressionAttributeValues":{":v":)" + value + "}}";
+  const std::string other = "arn:aws:dynamodb:us-east-1:000000782867:global-table/Tab";
+  const std::string elsewhere = "arn:aws:dynamodb:eu-west-1:000000782867:table/Tab";
+  for (const auto& [operation, more] : operations) {
+    const auto request = [&](const std::string& arn) {
+      return R"({"ResourceArn":")" + arn + "\"" + more + "}";
+    };
+    const std::string none = request("none");
+    const std::string no_table = request(other);
+    const std::string of_region = request(elsewhere);
+    const bool of_policies = operation.ends_with("Policy");
     expect_refusals({
-        {"PutItem", put, message},
-        {"UpdateItem", set, message},
-        {"UpdateItem",
-         R"({"TableName":"Two","Key":{)" + key + R"(},"AttributeUpdates":{"g":{"Value":)" + value +
-             "}}}",
-         message},
-        {"BatchWriteItem",
-         R"({"RequestItems":{"Two":[{"PutRequest":{"Item":{)" + key + R"(,"g":)" + value + "}}}]}}",
-         message},
-        {"ExecuteStatement",
-         R"({"Statement":"INSERT INTO Two VALUE {'p':'a','s':1,'g':?}","Parameters":[)" + value +
-             "]}",
-         message},
-        {"ExecuteStatement",
-         R"({"Statement":"UPDATE Two SET g=? WHERE p='a' AND s=1","Parameters":[)" + value + "]}",
-         message},
+        {operation, none, kInvalid + "ARNs must start with 'arn:': none"},
+        {operation, no_table, kInvalid + "Provided Arn is not a DynamoDB resource arn: " + other},
+        {operation, of_region,
+         of_policies ? kInvalid + "Invalid resource Arn: " + elsewhere
+                     : "Invalid TableArn: Invalid ResourceArn provided as input " + elsewhere},
     });
-    for (const std::string& action : {R"({"Put":)" + put + "}", R"({"Update":)" + set + "}"}) {
-      const std::string request = R"({"TransactItems":[)" + action + "]}";
-      EXPECT_EQ(reasons_of(ask("TransactWriteItems", request)),
-                "ValidationError: " + message + "\n");
-    }
   }
-}
-
-TEST_F(Exactness, EmptyIndexKeysAreRefusedByEveryWriteAsAWhole) {
-  const std::string put =
-      "One or more parameter values are not valid. A value specified for a secondary index key is "
-      "not supported. The AttributeValue for a key attribute cannot contain an empty string value. "
-      "IndexName: global, IndexKey: g";
-  const std::string updated =
-      "One or more parameter values are not valid. The update expression attempted to update a "
-      "secondary index key to a value that is not supported. The AttributeValue for a key "
-      "attribute cannot contain an empty string value.";
-  const std::string item =
-      R"({"TableName":"Two","Item":{"p":{"S":"a"},"s":{"N":"1"},"g":{"S":""}}})";
-  const std::string update =
-      R"({"TableName":"Two","Key":{"p":{"S":"a"},"s":{"N":"1"}},"UpdateExpression":"SET g = :v",)"
-      R"("ExpressionAttributeValues":{":v":{"S":""}}})";
-  // In a transaction, the error precedes reasons to cancel it, such as this action.
-  const std::string mistyped =
-      R"({"Put":{"TableName":"Two","Item":{"p":{"S":"b"},"s":{"N":"1"},"g":{"N":"1"}}}})";
-  expect_refusals({
-      {"PutItem", item, put},
-      {"UpdateItem", update, updated},
-      {"BatchWriteItem",
-       R"({"RequestItems":{"Two":[{"PutRequest":{"Item":
-         {"p":{"S":"a"},"s":{"N":"1"},"g":{"S":""}}}}]}})",
-       put},
-      {"TransactWriteItems", R"({"TransactItems":[)" + mistyped + R"(,{"Put":)" + item + "}]}",
-       put},
-      {"TransactWriteItems", R"({"TransactItems":[)" + mistyped + R"(,{"Update":)" + update + "}]}",
-       updated},
-      {"ExecuteStatement", R"({"Statement":"INSERT INTO Two VALUE {'p':'a','s':1,'g':''}"})", put},
-  });
-}
-
-// As in TransactWriteItems, before any reason to cancel.
-TEST_F(Exactness, EmptyKeysAreRefusedByTransactionsOfStatementsAsAWhole) {
-  const std::string index =
-      "One or more parameter values are not valid. A value specified for a secondary index key is "
-      "not supported. The AttributeValue for a key attribute cannot contain an empty string value. "
-      "IndexName: global, IndexKey: g";
-  const std::string updated =
-      "One or more parameter values are not valid. The update expression attempted to update a "
-      "secondary index key to a value that is not supported. The AttributeValue for a key "
-      "attribute cannot contain an empty string value.";
-  const std::string key =
-      "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
-      "contain an empty string value. Key: p";
-  const std::string mistyped = R"({"Statement":"INSERT INTO Two VALUE {'p':'b','s':1,'g':1}"})";
-  const std::pair<std::string, std::string> cases[] = {
-      {"INSERT INTO Two VALUE {'p':'a','s':1,'g':''}", index},
-      {"UPDATE Two SET g='' WHERE p='a' AND s=1", updated},
-      {"INSERT INTO Two VALUE {'p':'','s':1}", key},
-      {"UPDATE Two SET h='x' WHERE p='' AND s=1", key},
-      {"DELETE FROM Two WHERE p='' AND s=1", key},
-  };
-  for (const auto& [statement, message] : cases) {
-    for (const std::string& first : {std::string(), mistyped + ","}) {
-      const std::string request =
-          R"({"TransactStatements":[)" + first + R"({"Statement":")" + statement + R"("}]})";
-      expect_refusals({{"ExecuteTransaction", request, message}});
-    }
-  }
-}
-
-TEST_F(Exactness, UpdatesAreJudgedByKeyThenIndexKeysThenPaths) {
-  const auto update = [](std::string_view expression) {
-    std::string request = R"({"TableName":"Two","Key":{"p":{"S":"a"},"s":{"N":"1"}},)";
-    return request.append(R"("UpdateExpression":")")
-        .append(expression)
-        .append(R"(","ExpressionAttributeValues":{":n":{"N":"1"}}})");
-  };
-  const std::string cannot_update =
-      "One or more parameter values were invalid: Cannot update attribute p. This attribute is "
-      "part "
-      "of the key";
-  const std::string mismatch =
-      "One or more parameter values were invalid: Type mismatch for Index Key g Expected: S "
-      "Actual: "
-      "N IndexName: global";
-  expect_refusals({
-      {"UpdateItem", update("ADD p.b :n"), cannot_update},
-      {"UpdateItem", update("SET g = :n, p = p.b"), cannot_update},
-      {"UpdateItem", update("SET l.a = a ADD g :n"), mismatch},
-      {"UpdateItem", update("SET e = l[1], g = a + :n"), mismatch},
-      {"UpdateItem", update("SET g = if_not_exists(g, :n)"), mismatch},
-      {"UpdateItem", update("ADD l.b :n"),
-       "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
-       "allowed: IndexKey: l"},
-  });
-}
-
-TEST_F(Exactness, OfSeveralIndexesTheFirstByNameIsNamed) {
-  must(ask("CreateTable", R"({"TableName":"Many","BillingMode":"PAY_PER_REQUEST",
-    "AttributeDefinitions":[{"AttributeName":"p","AttributeType":"S"},
-      {"AttributeName":"s","AttributeType":"S"},{"AttributeName":"k","AttributeType":"S"}],
-    "KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}],
-    "LocalSecondaryIndexes":[{"IndexName":"lsi1","Projection":{"ProjectionType":"ALL"},"KeySchema":
-      [{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"k","KeyType":"RANGE"}]}],
-    "GlobalSecondaryIndexes":[{"IndexName":"gsi2","Projection":{"ProjectionType":"ALL"},
-      "KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]},{"IndexName":"gsi1",
-      "Projection":{"ProjectionType":"ALL"},"KeySchema":[{"AttributeName":"k","KeyType":"HASH"}]}]})"));
-  expect_refusals({
-      {"PutItem", R"({"TableName":"Many","Item":{"p":{"S":"a"},"s":{"S":"b"},"k":{"N":"1"}}})",
-       "One or more parameter values were invalid: Type mismatch for Index Key k Expected: S "
-       "Actual: "
-       "N IndexName: gsi1"},
-  });
 }
 
 TEST_F(Exactness, ValuesNestAtMost31LevelsEverywhere) {
