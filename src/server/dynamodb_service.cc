@@ -94,6 +94,12 @@ void allow_origin(http::HeaderLines& headers, std::string_view origin) {
   if (origin != kAnyOrigin) headers.add("Vary", "Origin");
 }
 
+// The origin that may read the response; empty if the request does not come from a page.
+std::string_view allowed_origin(const http::Request& request, bool verifies) {
+  const std::string_view origin = request.header("origin");
+  return origin.empty() || !verifies ? origin : kAnyOrigin;
+}
+
 // `allowed`: the origin that may send requests.
 http::Response preflight(const http::Request& request, std::string_view allowed,
                          const RequestId& id) {
@@ -367,15 +373,23 @@ std::span<const std::string_view> DynamoDbService::operation_names() {
 std::optional<http::Response> DynamoDbService::screen(const http::Request& head) const {
   RequestScope scope(observer_, head);
   const ResponseForm form = form_of(head);
-  const auto refuse = [&](http::Response response, const Error* error) {
+  const auto finish = [&](http::Response response, const Error* error) {
     scope.finish(response, error, form.id.text());
     return response;
   };
   if (verifier_ == nullptr) {
     if (const auto local = hosts_.check(head); !local) {
-      return refuse(foreign_response(local.error(), form.id), &local.error());
+      return finish(foreign_response(local.error(), form.id), &local.error());
     }
   }
+  // As in handle(): a page can read the refusal.
+  const auto refuse = [&](http::Response response, const Error* error) {
+    const std::string_view allowed = allowed_origin(head, verifier_ != nullptr);
+    if (!allowed.empty()) allow_origin(response.headers, allowed);
+    const auto traceparent = valid_traceparent(head.header("traceparent"));
+    if (!traceparent.empty()) response.headers.add("traceparent", std::string(traceparent));
+    return finish(std::move(response), error);
+  };
   if (head.method != "POST") {
     return refuse(make_response(404, "text/plain", std::string(kNoOperation), form.id), nullptr);
   }
@@ -428,7 +442,7 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
     exchange.respond = with_traceparent(traceparent, std::move(exchange.respond));
   }
   const auto origin = request.header("origin");
-  const std::string_view allowed = origin.empty() || verifier_ == nullptr ? origin : kAnyOrigin;
+  const std::string_view allowed = allowed_origin(request, verifier_ != nullptr);
   if (request.method == "OPTIONS" && !origin.empty()) {
     return exchange.send(preflight(request, allowed, exchange.form.id));
   }

@@ -521,6 +521,32 @@ TEST(Server, WithCredentialsLetsAnyPageAsk) {
   EXPECT_EQ(connection.read_answer().headers.at("access-control-allow-origin"), "*");
 }
 
+// Large requests are refused by their headers. Pages read that refusal, too.
+TEST(Server, LetsPagesReadTheRefusalOfALargeRequest) {
+  const std::string head =
+      "POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: 1000000"
+      "\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n" +
+      std::string(kJson);
+  for (const bool verifies : {false, true}) {
+    ServerOptions options{.listen = {.host = "127.0.0.1", .port = 0}};
+    if (verifies) options.credentials = Credentials{{"AKID", {.secret = "secret"}}};
+    const auto server = Server::start(options);
+    ASSERT_TRUE(server) << server.error().message;
+    for (const std::string& request :
+         {head + "\r\n", head + target("PutItem") + std::string(kSignature) + "\r\n"}) {
+      const bool is_signed = request.size() > head.size() + 2;
+      if (is_signed && !verifies) continue;  // it is not refused
+      RawConnection connection((*server)->port());
+      connection.send(request);
+      const RawAnswer answer = connection.read_answer();
+      EXPECT_EQ(answer.status, 400);
+      EXPECT_EQ(answer.headers.at("access-control-allow-origin"),
+                verifies ? "*" : "http://localhost");
+      EXPECT_TRUE(answer.headers.contains("traceparent"));
+    }
+  }
+}
+
 TEST(Server, WithCredentialsServesThemAlone) {
   const auto server =
       Server::start({.listen = {.host = "0.0.0.0", .port = 0},
