@@ -229,9 +229,11 @@ Result<TransactWriteItemsResult> Lease::State::commit(TransactWriteItemsRequest 
                                .names = Names{{"#fence", kHolder.number + terms_.id}},
                                .values = Values{{":fence", to_int64(terms_.fence)}}});
   // The token identifies a repetition after a lost response. A rejected attempt had no effect, and
-  // some endpoints do not accept its token again.
+  // some endpoints do not accept its token again. But if an earlier one had no response, that one
+  // can still take effect, so all later ones keep its token.
   const bool own_token = !transaction.client_request_token;
   if (own_token) transaction.client_request_token = random_uuid();
+  bool is_unresolved = false;
   Failure at_end = ended_error(terms_.name);
   const CallLimits limits(bounds({}));
   auto written =
@@ -239,11 +241,13 @@ Result<TransactWriteItemsResult> Lease::State::commit(TransactWriteItemsRequest 
         if (remaining().count() == 0) return at_end;
         auto result = table_->client.transact_write_items(transaction);
         if (result) return result;
-        if (own_token && result.error().code == Code::kTransactionCanceled) {
+        if (trouble_of(result.error()) == Trouble::kUnknown) {
+          is_unresolved = true;
+          at_end = Failure(result.error());  // kLost would say that nothing was written
+        } else if (own_token && !is_unresolved &&
+                   result.error().code == Code::kTransactionCanceled) {
           transaction.client_request_token = random_uuid();
         }
-        // kLost would say that nothing was written.
-        if (trouble_of(result.error()) == Trouble::kUnknown) at_end = Failure(result.error());
         return result;
       });
   if (!written && condition_failed_at(written.error(), check)) {
