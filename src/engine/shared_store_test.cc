@@ -161,7 +161,9 @@ TEST_P(SharedStoreEngine, ATableIsReadAsItWasWhileOthersWrite) {
     writers.emplace_back([&, i] { write_at_random(kSharedSeed + i, stop, 700); });
   }
   for (int n = 0; n < 6; ++n) {
-    const std::size_t bytes_max = n % 3 == 0 ? 9000 : n % 3 == 1 ? 30'000 : ChangedRows::kBytesMax;
+    const std::size_t bytes_max = n % 3 == 0   ? 9000
+                                  : n % 3 == 1 ? 30'000
+                                               : ChangedRows::default_bytes();
     ASSERT_EQ(contents_before(commit_version, bytes_max), expected) << "round " << n;
   }
   stop = true;
@@ -298,7 +300,7 @@ TEST_P(InterruptedEngine, ReadsATableAsItWasWhateverIsWrittenBetweenTwoStates) {
   const std::atomic<bool> stop = false;
   // With little memory, writes after the pass over the log make the loaded part smaller.
   for (const std::size_t bytes_max :
-       {std::size_t{2500}, std::size_t{6000}, ChangedRows::kBytesMax}) {
+       {std::size_t{2500}, std::size_t{6000}, ChangedRows::default_bytes()}) {
     const Contents expected = contents_of("Things");
     const uint64_t commit_version = must(log_end(engine_->store()));
     int views = 0;  // of this thread only: maintenance reads on another thread
@@ -351,7 +353,7 @@ TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
               CommitOutcome::kCommitted);
     interruption_.report_safe_position({});
   });
-  EXPECT_EQ(contents_before(commit_version, ChangedRows::kBytesMax), expected);
+  EXPECT_EQ(contents_before(commit_version, ChangedRows::default_bytes()), expected);
   EXPECT_EQ(views, 2 * kLogPartitions);
   interruption_.end();
 }

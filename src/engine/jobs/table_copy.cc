@@ -21,8 +21,8 @@ RowCopy::RowCopy(JobLease& lease, const CopyPlan& plan, std::unique_ptr<ReadView
     : lease_(lease),
       state_(std::move(state)),
       plan_(plan),
-      source_(lease.store(), plan_.from, plan_.commit_version, plan_.after, ChangedRows::kBytesMax,
-              state_.get()) {}
+      source_(lease.store(), plan_.from, plan_.commit_version, plan_.after,
+              ChangedRows::default_bytes(), state_.get()) {}
 
 Result<JobState> RowCopy::step(Progress progress) {
   if (batch_.empty()) {

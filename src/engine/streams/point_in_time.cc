@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/memory.h"
 
 namespace stator {
 namespace {
@@ -53,6 +54,12 @@ std::size_t bytes_of(const Change& change) {
 }
 
 }  // namespace
+
+std::size_t ChangedRows::default_bytes() {
+  constexpr uint64_t kLeast = 4UL << 20;
+  constexpr uint64_t kMost = 64UL << 20;
+  return std::clamp(usable_memory_bytes() / 16, kLeast, kMost);
+}
 
 Result<void> CommitVersionSearch::begin(ReadView& view) {
   STATOR_ASSIGN_OR_RETURN(const std::vector<ShardBoundary> boundaries, read_boundaries(view, log_));

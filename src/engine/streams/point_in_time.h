@@ -78,7 +78,8 @@ class ChangedRows {
     uint64_t first = 0;
     uint64_t last = 0;
   };
-  static constexpr std::size_t kBytesMax = 64UL << 20;
+  // The memory for keys: a sixteenth of the usable memory, 4 to 64 MB.
+  static std::size_t default_bytes();
 
   ChangedRows(TransactStore& store, TableHistory history, uint64_t from, uint64_t to,
               std::size_t bytes_max)
@@ -129,7 +130,7 @@ class PastItems {
   // Begins after the row key `after`, for example where an earlier reader ended.
   // Without a log, it returns the items of `state`, or the current items if `state` is null.
   PastItems(TransactStore& store, const TableHistory& history, uint64_t commit_version,
-            std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax,
+            std::string_view after = {}, std::size_t bytes_max = ChangedRows::default_bytes(),
             ReadView* state = nullptr);
 
   // Returns the next items, at most 256 and about a megabyte; an empty vector while it reads the
@@ -166,7 +167,7 @@ struct PastChange {
 class PastChanges {
  public:
   PastChanges(TransactStore& store, const TableHistory& history, uint64_t from, uint64_t to,
-              std::string_view after = {}, std::size_t bytes_max = ChangedRows::kBytesMax);
+              std::string_view after = {}, std::size_t bytes_max = ChangedRows::default_bytes());
 
   // Like PastItems::next().
   Result<std::optional<std::vector<PastChange>>> next();

@@ -33,7 +33,7 @@ class PointInTime : public EngineTest {
     return must(commit_version_at(engine_->store(), history().log, time_ms));
   }
 
-  Contents contents_at(int64_t time_ms, std::size_t bytes_max = ChangedRows::kBytesMax) {
+  Contents contents_at(int64_t time_ms, std::size_t bytes_max = ChangedRows::default_bytes()) {
     const uint64_t commit_version = commit_version_of(time_ms);
     PastItems items(engine_->store(), history(), commit_version, {}, bytes_max);
     Contents contents;
