@@ -110,7 +110,7 @@ void Connection::stop_if_idle() {
   if (state_ == State::kReceiving && reader_.empty()) close();
 }
 
-bool Connection::can_make_way(SteadyTime now) const {
+bool Connection::can_be_closed(SteadyTime now) const {
   if (state_ == State::kLingering) return true;
   if (state_ != State::kReceiving) return false;
   const ServerOptions& options = loop_->shared().options;
@@ -316,6 +316,7 @@ bool Connection::send_continue() {
 void Connection::refuse(Response response) {
   refused_ = true;
   has_room_ = false;
+  last_request_ = std::chrono::steady_clock::now();  // its response must not be cut off at once
   if (reading_) {  // a receive still writes to the reader's memory
     ErrorCode ignored;
     std::ignore = socket_.cancel(ignored);

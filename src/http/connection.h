@@ -130,11 +130,11 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void finish_if_empty();
   bool is_full() const;
   bool close_longest_idle();
-  void seat_newcomers();
-  void seat_first_newcomer();
-  void refuse_newcomers();
-  void ask_for_place(std::size_t first);
-  void on_place(bool closed, std::size_t asked);
+  void start_pending();
+  void start_first_pending();
+  void refuse_pending();
+  void ask_to_close_idle(std::size_t first);
+  void on_close_reply(bool closed, std::size_t asked);
   bool has_thread();
   void insert(std::shared_ptr<Connection> connection);
 
@@ -152,7 +152,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool stopping_ = false;
   SteadyTime stop_deadline_;
   std::vector<std::shared_ptr<Connection>> connections_;
-  std::deque<Socket> newcomers_;  // wait for another loop to close a connection
+  std::deque<Socket> pending_;  // wait for another loop to close a connection
   std::deque<std::shared_ptr<Connection>> bodies_waiting_;
   std::atomic<std::size_t> bodies_waiting_count_ = 0;
   Inbox opened_;
@@ -188,7 +188,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void arrive(Loop::Step step);
   // Whether it can be closed for a new connection: it is idle, or its request has been incomplete
   // for longer than `patience`. Of two, the one with the earlier last request is closed first.
-  bool can_make_way(SteadyTime now) const;
+  bool can_be_closed(SteadyTime now) const;
   // When its last complete request arrived, or else when it was accepted.
   SteadyTime last_request() const { return last_request_; }
 

@@ -68,9 +68,10 @@ void Loop::run() {
 
 void Loop::adopt(Socket socket) {
   asio::post(context_, [this, socket = std::move(socket)]() mutable {
-    newcomers_.push_back(std::move(socket));
-    if (stopping_) return refuse_newcomers();
-    if (newcomers_.size() == 1) seat_newcomers();
+    pending_.push_back(std::move(socket));
+    if (stopping_) return refuse_pending();
+    if (pending_.size() == 1) return start_pending();
+    start_ticking();  // a reply is due, unless there was no memory for it
   });
 }
 
@@ -117,12 +118,12 @@ bool Loop::is_full() const {
   return shared_->connections > shared_->options.connections_max;
 }
 
-// Closes some at once, as each search looks at all. False if none can make way.
+// Closes some at once, as each search looks at all. False if none can be closed.
 bool Loop::close_longest_idle() {
   const SteadyTime now = std::chrono::steady_clock::now();
   std::vector<std::shared_ptr<Connection>> idle;
   for (const auto& connection : connections_) {
-    if (connection->can_make_way(now)) idle.push_back(connection);
+    if (connection->can_be_closed(now)) idle.push_back(connection);
   }
   const auto count = static_cast<std::ptrdiff_t>((idle.size() + 63) / 64);
   std::ranges::nth_element(idle, idle.begin() + count, {}, &Connection::last_request);
@@ -130,51 +131,56 @@ bool Loop::close_longest_idle() {
   return count > 0;
 }
 
-void Loop::seat_newcomers() {
-  while (!newcomers_.empty() && (!is_full() || close_longest_idle())) seat_first_newcomer();
-  if (!newcomers_.empty()) ask_for_place(0);
+void Loop::start_pending() {
+  while (!pending_.empty() && (!is_full() || close_longest_idle())) start_first_pending();
+  if (!pending_.empty()) ask_to_close_idle(0);
 }
 
-void Loop::seat_first_newcomer() {
-  if (!ticking_) now_ = std::chrono::steady_clock::now();
-  auto connection = std::make_shared<Connection>(shared_from_this(), std::move(newcomers_.front()));
-  newcomers_.pop_front();
+void Loop::start_first_pending() {
+  start_ticking();
+  auto connection = std::make_shared<Connection>(shared_from_this(), std::move(pending_.front()));
+  pending_.pop_front();
   insert(connection);
   connection->start();
 }
 
-void Loop::refuse_newcomers() {
-  shared_->connections -= newcomers_.size();
-  newcomers_.clear();
+void Loop::refuse_pending() {
+  shared_->connections -= pending_.size();
+  pending_.clear();
 }
 
-// Asks the other loops, one after the other, to close an idle connection. The newcomers remain
-// here, because their sockets belong to this loop.
-void Loop::ask_for_place(std::size_t first) {
+// Asks the other loops, one after the other, beginning after this one, to close an idle connection.
+// The pending sockets remain here, because they belong to this loop. While the reply is due, tick()
+// looks again, because the other loop can be waiting for the disk. `first`: the loops asked before.
+void Loop::ask_to_close_idle(std::size_t first) {
   const auto& loops = shared_->loops;
+  const auto own =
+      std::ranges::find_if(loops, [this](const auto& loop) { return loop.lock().get() == this; });
+  const auto begin = static_cast<std::size_t>(own - loops.begin()) + 1;
   for (std::size_t i = first; i < loops.size(); ++i) {
-    const auto other = loops[i].lock();
+    const auto& asked_loop = loops[(begin + i) % loops.size()];
+    const auto other = asked_loop.lock();
     if (!other || other.get() == this || !other->has_thread()) continue;
-    asio::post(other->context_, [asked = loops[i], asking = weak_from_this(), i] {
+    asio::post(other->context_, [asked = asked_loop, asking = weak_from_this(), i] {
       const auto closer = asked.lock();
       const auto asker = asking.lock();
       if (!closer || !asker) return;
       const bool closed = closer->close_longest_idle();
       asio::post(asker->context_, [asking, closed, i] {
         const auto self = asking.lock();
-        if (self) self->on_place(closed, i);
+        if (self) self->on_close_reply(closed, i);
       });
     });
     return;
   }
-  refuse_newcomers();
+  refuse_pending();
 }
 
-void Loop::on_place(bool closed, std::size_t asked) {
-  if (newcomers_.empty()) return;  // this loop is stopping
-  if (!closed && is_full()) return ask_for_place(asked + 1);
-  seat_first_newcomer();
-  seat_newcomers();
+void Loop::on_close_reply(bool closed, std::size_t asked) {
+  if (pending_.empty()) return;  // this loop is stopping
+  if (!closed && is_full()) return ask_to_close_idle(asked + 1);
+  start_first_pending();
+  start_pending();
 }
 
 bool Loop::has_thread() {
@@ -199,6 +205,7 @@ void Loop::release(const Connection& connection) {
 void Loop::start_ticking() {
   if (ticking_) return;
   ticking_ = true;
+  now_ = std::chrono::steady_clock::now();
   const milliseconds interval =
       stopping_ ? std::min(tick_interval_, milliseconds(20)) : tick_interval_;
   ticker_.expires_after(interval);
@@ -213,7 +220,7 @@ void Loop::tick() {
   if (shared_->memory.take_quiet_moment()) {
     shared_->side.post([] { return 0UL; }, [](Reservation) { return_free_memory(); });
   }
-  if (connections_.empty()) return;  // the next connection starts it again
+  if (connections_.empty() && pending_.empty()) return;  // the next connection starts it again
   start_ticking();
   const bool out_of_time = stopping_ && now_ >= stop_deadline_;
   // Downwards: one that closes is replaced by the last, which has had its turn.
@@ -226,6 +233,7 @@ void Loop::tick() {
     }
   }
   give_room();
+  if (!pending_.empty()) start_pending();
 }
 
 bool Loop::queue_for_room(std::shared_ptr<Connection> connection) {
@@ -257,7 +265,7 @@ void Loop::stop() {
     stopping_ = true;
     now_ = std::chrono::steady_clock::now();
     stop_deadline_ = now_ + shared_->options.stop_timeout;
-    refuse_newcomers();
+    refuse_pending();
     for (std::size_t i = connections_.size(); i-- > 0;) {
       const auto connection = connections_[i];
       connection->stop_if_idle();

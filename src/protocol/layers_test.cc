@@ -108,6 +108,7 @@ TEST_F(Layers, WordInvalidNumbers) {
   const auto numbers = [&](const std::string& after_empty) {
     return Texts{{R"({"N":"abc"})", no_number + ": abc"},
                  {R"({"N":""})", no_number + after_empty},
+                 {R"({"N":"xe2147483647"})", no_number + ": xe2147483647"},
                  {R"({"N":"1e126"})", overflow},
                  {R"({"NS":["1",""]})", no_number + after_empty},
                  {R"({"N":"1234567890123456789012345678901234567890"})", digits}};
@@ -124,6 +125,7 @@ TEST_F(Layers, WordInvalidNumbers) {
                                                  {"1e-99999999999", underflow},
                                                  {"1e2147483648", overflow},
                                                  {"1e-2147483648", underflow},
+                                                 {"1.5e-9223372036854775808", underflow},
                                                  {"0.1e-2147483647", underflow}}) {
       texts.push_back({R"({"L":[{"N":")" + std::string(number) + R"("}]})",
                        older ? no_number + ": " + number : within_64_bits});

@@ -8,6 +8,7 @@
 // Layout: docs/formats/directory.md.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -23,6 +24,9 @@ struct Progress {
   uint64_t commit_versions_end = 0;  // above every commit version that was shown; 0: unknown
   bool synced = true;                // false: the writes had only reached the operating system
   std::string boot = {};             // the boot_id() at that time
+
+  // Above every commit version that a reader can have seen. Each is at most a row's number.
+  uint64_t unused_versions() const { return std::max(commit_versions_end, last_row + 1); }
 };
 
 // Identifies one run of the operating system; empty if unknown.

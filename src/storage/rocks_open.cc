@@ -224,7 +224,7 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
   }
   opened.space->opened(*db);
   if (const auto earlier = ProgressFile::read(options.path / kProgressName)) {
-    STATOR_RETURN_IF_ERROR(number_rows_from(*db, earlier->commit_versions_end, options.path));
+    STATOR_RETURN_IF_ERROR(number_rows_from(*db, earlier->unused_versions(), options.path));
   }
   STATOR_ASSIGN_OR_RETURN(ProgressFile file, ProgressFile::open(options.path / kProgressName));
   opened.file.emplace(std::move(file));
@@ -251,12 +251,11 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
     if (log.damage.empty()) return recovery;
     recovery.damage = log.damage;
     STATOR_ASSIGN_OR_RETURN(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
-    // The rows after the damage can have commit versions up to the number of the last one.
     const Progress before = ProgressFile::read(path / kProgressName).value_or(Progress{});
-    const uint64_t versions_end = std::max(before.commit_versions_end, before.last_row + 1);
     STATOR_ASSIGN_OR_RETURN(ProgressFile progress, ProgressFile::open(path / kProgressName));
-    STATOR_RETURN_IF_ERROR(progress.write(
-        {.last_row = log.last_row, .commit_versions_end = versions_end, .boot = boot_of(options)}));
+    STATOR_RETURN_IF_ERROR(progress.write({.last_row = log.last_row,
+                                           .commit_versions_end = before.unused_versions(),
+                                           .boot = boot_of(options)}));
     STATOR_RETURN_IF_ERROR(progress.sync());
   }
   STATOR_ASSIGN_OR_RETURN(const auto store, open_rocks_store(options));

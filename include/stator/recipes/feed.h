@@ -11,12 +11,14 @@
 // users who have unfollowed since. Every write of a post depends on its version, so a late or
 // repeated request cannot undo an edit or a retraction. A retracted post leaves a tombstone in each
 // feed for `keep_retracted`, and a trimmed post in its feed, so a repeated publish in that time
-// does not restore the post. Not guaranteed: a follow() that timed out can take effect after a
-// later unfollow() or trim(). Visibility: reads are consistent unless FeedOptions::consistent_reads
-// is false. Thread safety: any thread can call every method; any number of processes can deliver.
+// does not restore the post.
+// Not guaranteed: a follow() that timed out can take effect after a later unfollow() or trim().
+// Visibility: reads are consistent unless FeedOptions::consistent_reads is false.
+// Thread safety: any thread can call every method; any number of processes can deliver.
 // Lifetime: borrows the client and the time source.
 // Errors: kInvalidArgument, kInFuture, kNotFound, kConflict, kBadCursor, kCancelled, and the
-// client's. Layout: docs/formats/recipes.md.
+// client's.
+// Layout: docs/formats/recipes.md.
 #pragma once
 
 #include <array>

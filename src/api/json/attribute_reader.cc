@@ -41,12 +41,12 @@ Error older_number_error(std::string_view text, Error error) {
   const char* const end = std::to_address(power.end());
   const auto read = std::from_chars(std::to_address(power.begin()), end, exponent);
   if (read.ec != std::errc() || read.ptr != end) return error;
+  if (exponent < kMin || exponent > kMax) return not_a_number(text).error();
   const int64_t scaled = exponent - counted(digits.substr(point));
-  if (exponent < kMin || exponent > kMax || scaled < -kMax || scaled > -kMin) {
-    return not_a_number(text).error();
-  }
-  if (significant <= kDigitsMax && significant + scaled > kMax) return number_underflow().error();
-  return error;
+  if (scaled < -kMax || scaled > -kMin) return not_a_number(text).error();
+  const bool is_number = error.message != not_a_number(text).error().message;
+  const bool wraps = significant <= kDigitsMax && significant + scaled > kMax;
+  return is_number && wraps ? number_underflow().error() : error;
 }
 
 }  // namespace

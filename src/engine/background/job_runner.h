@@ -43,7 +43,8 @@ class Job {
   virtual std::chrono::milliseconds pause() { return {}; }
   // Releases snapshots and files, because the next step is at least kLongPause away.
   virtual void rest() {}
-  // Whether temporary errors end the job after kGiveUpAfter without progress.
+  // Whether temporary errors end the job after kGiveUpAfter without progress. Called with locks
+  // held.
   virtual bool gives_up() const { return true; }
   // Ends the job permanently. After an error, it is called again, without a limit.
   virtual Result<void> abandon(const Error& why) = 0;

@@ -180,9 +180,9 @@ class Attempt {
           bytes_(integer_of(record, output.bytes)) {}
     void add(const transfer::FailedPut& put, Batch& batch) {
       if (!wanted_) return;
-      const std::string row = encode_item({{"Line", Binary{transfer::line_of(put)}}});
-      batch.put(line_key(id_, output_, next_++), row);
+      std::string row = encode_item({{"Line", Binary{transfer::line_of(put)}}});
       bytes_ += static_cast<int64_t>(row.size());
+      batch.put(line_key(id_, output_, next_++), std::move(row));
     }
     void keep(Item& record) const {
       record.insert_or_assign(std::string(output_.next), next_);
