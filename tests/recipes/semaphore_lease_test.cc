@@ -228,6 +228,31 @@ TEST_P(SemaphoreLease, BoundsItsRequestsByTheLease) {
   EXPECT_TRUE(other().state("lock").value().holders.empty());
 }
 
+TEST_P(SemaphoreLease, BoundsACommitByItsEndAndByTheCallersLimits) {
+  STATOR_NEEDS(Ability::kTransactions);
+  auto lease = other().acquire("lock", {.lease = 300s});
+  ASSERT_OK(lease);
+  bench.time.advance(280s);
+  std::chrono::nanoseconds most = 20s;
+  std::stop_source source;
+  int commits = 0;
+  bench.client.before([&](std::string_view, int) {
+    ++commits;
+    EXPECT_LE(CallLimits::current()->for_attempt(), most);
+    EXPECT_LE(CallLimits::current()->left(), most);
+    EXPECT_EQ(CallLimits::current()->stop().stop_requested(), source.stop_requested());
+    return pass();
+  });
+  expect_commits(*lease);
+  const CallLimits callers({.attempt = 10s, .total = 10s, .stop = source.get_token()});
+  most = 10s;
+  expect_commits(*lease);
+  source.request_stop();
+  (void)lease->commit({});
+  EXPECT_EQ(commits, 3);
+  bench.client.before(nullptr);
+}
+
 TEST_P(SemaphoreLease, IsNotAcquiredWhenItIsStoppedDuringTheRequest) {
   SemaphoreOptions once = options();
   once.retry.max_attempts = 1;

@@ -8,7 +8,8 @@
 // - Lease::commit sends a transaction only while the lease has time remaining(), and it takes
 //   effect only while the permit is stored as this lease's: neither taken over nor released nor
 //   revoked. So a holder that was paused past the end of its lease sends nothing, and a transaction
-//   that it sent before has no effect after a takeover.
+//   that it sent before has no effect after a takeover. For a pause or a suspended machine during
+//   the call, only the second condition holds: what was about to be sent is sent afterwards.
 // - At most `permits` leases of a name have time remaining(), apart from those that break_lock()
 //   has revoked or set_permits() has made surplus. This requires that boot clocks
 //   (TimeSource::since_boot) keep a bound: while the holder's clock advances by the lease, an
@@ -146,8 +147,9 @@ struct LockFilter {
 
 // A held permit. Movable. The destructor releases it (after checking the owner) and ignores errors.
 // Time limits of requests (CallLimits): an attempt takes at most a third of the lease, or 100 ms if
-// that is longer. renew() and commit() take at most the remaining lease, or a third of the lease if
-// that is longer. Returning the permit takes at most kMaxGivingBack.
+// that is longer. renew() takes at most the remaining lease, or a third of the lease if that is
+// longer. commit() takes at most the remaining lease, and limits that the caller has set for the
+// thread also apply to it. Returning the permit takes at most kMaxGivingBack.
 class Lease {
  public:
   Lease(Lease&&) noexcept;

@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 #include "recipes/semaphore/lock_lease.h"
 
 namespace stator {
@@ -142,10 +143,20 @@ Result<WriteResult> Lease::State::send_beat() {
   return WriteResult();
 }
 
-// A renewal or commit shortly before the end still gets the time of one attempt.
-CallLimits::Bounds Lease::State::bounds(const std::stop_token& stop) const {
+// A renewal shortly before the end still gets the time of one attempt.
+CallLimits::Bounds Lease::State::bounds_of_renewal(const std::stop_token& stop) const {
   const nanoseconds whole = length();
   return lock_bounds(whole, std::max(remaining(), whole / 3), stop);
+}
+
+// A client repeats requests by itself, so the time of a commit ends with the lease. Limits that the
+// caller has set for the thread still apply.
+CallLimits::Bounds Lease::State::bounds_of_commit() const {
+  const CallLimits::Bounds own = lock_bounds(length(), remaining());
+  CallLimits::Bounds bounds = current_bounds();
+  bounds.attempt = std::min(bounds.attempt, own.attempt);
+  bounds.total = std::min(bounds.total, own.total);
+  return bounds;
 }
 
 Result<void> Lease::State::renew(const std::stop_token& stop) {
@@ -153,7 +164,7 @@ Result<void> Lease::State::renew(const std::stop_token& stop) {
     const std::scoped_lock lock(mutex_);
     if (!is_live()) return lost_error(terms_.name);
   }
-  const CallLimits limits(bounds(stop));
+  const CallLimits limits(bounds_of_renewal(stop));
   auto renewed =
       with_retries(table_->options.retry, table_->time, stop, [&] { return send_beat(); });
   if (renewed) return {};
@@ -235,7 +246,7 @@ Result<TransactWriteItemsResult> Lease::State::commit(TransactWriteItemsRequest 
   if (own_token) transaction.client_request_token = random_uuid();
   bool is_unresolved = false;
   Failure at_end = ended_error(terms_.name);
-  const CallLimits limits(bounds({}));
+  const CallLimits limits(bounds_of_commit());
   auto written =
       with_retries(table_->options.retry, table_->time, [&]() -> Result<TransactWriteItemsResult> {
         if (remaining().count() == 0) return at_end;

@@ -51,7 +51,8 @@ struct Lease::State {
   Result<void> give_back();
   Result<WriteResult> send_beat();
   std::chrono::milliseconds length() const;
-  CallLimits::Bounds bounds(const std::stop_token& stop) const;    // of a renewal or commit
+  CallLimits::Bounds bounds_of_renewal(const std::stop_token& stop) const;
+  CallLimits::Bounds bounds_of_commit() const;
   bool is_live() const { return !released_ && !lost_ && !over_; }  // under mutex_
   // Does nothing during a release, which then reports the outcome.
   void end(bool& how);
