@@ -214,6 +214,20 @@ TEST_P(ToggleTest, TakesNoFailureForTheFirstWrite) {
   EXPECT_FAILS(Code::kNotFound, toggle.latest({"t"}));
 }
 
+TEST_P(ToggleTest, TakesAFullCollectionForNoErrorOfTheEvent) {
+  Toggle<bool> toggle(bench.client, options());
+  bench.client.before([this](std::string_view operation, int) {
+    if (operation != write()) return pass();
+    return gated() ? cancel({"None", "ItemCollectionSizeLimitExceeded"})
+                   : refuse(Code::kItemCollectionSizeLimitExceeded);
+  });
+  const auto saved = toggle.save({"t"}, true, now());
+  EXPECT_FAILS(gated() ? Code::kTransactionCanceled : Code::kItemCollectionSizeLimitExceeded,
+               saved);
+  EXPECT_THAT(saved.error().message, testing::Not(testing::StartsWith("event: ")));
+  bench.client.before(nullptr);
+}
+
 // ---- Beyond the article
 
 TEST_P(ToggleTest, AgreesForAnyOrderAndDuplicationOfTheEvents) {
@@ -343,6 +357,28 @@ TEST_P(ToggleTest, ExpiresSupersededEventsButNeverTheLatest) {
     EXPECT_EQ(item.at("expires_at"), AttributeValue((now() + 24h + 10min).unix_seconds()));
   }
   EXPECT_FALSE(items->items.back().contains("expires_at"));
+}
+
+TEST_P(ToggleTest, KeepsALateEventThatIsTooLargeForAnExpiry) {
+  if (gated()) return;  // stores no late events
+  ToggleOptions kept = options();
+  kept.retention = 24h;
+  AnyToggle toggle(bench.client, kept);
+  const Time at = now() - 2s;
+  AttributeValue state;
+  Result<Saved> saved = Saved::kLate;
+  std::size_t size = 400 * 1024;
+  do {
+    state = std::string(--size, 'x');
+    saved = toggle.save({"a"}, state, at, {"e"});
+  } while (!saved && saved.error().code == Code::kValidation);
+  ASSERT_OK(saved);
+  ASSERT_OK(toggle.save({"b"}, false, now(), {"later"}));
+  for (const Saved expected : {Saved::kLate, Saved::kDuplicate}) {
+    saved = toggle.save({"b"}, state, at, {"e"});
+    ASSERT_OK(saved);
+    EXPECT_EQ(*saved, expected);
+  }
 }
 
 TEST_P(ToggleTest, SharesATableOfOtherKeyNamesWithOtherEntities) {

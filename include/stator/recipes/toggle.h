@@ -87,8 +87,9 @@ struct ToggleOptions {
   // How long superseded events are kept, up to 36,500 days. When an event is superseded, it gets
   // the attribute `expires_at` (Unix seconds, for the table's time to live): the retention plus ten
   // minutes later. Within the retention, history() and as_of() are complete if no clock is more
-  // than ten minutes off. The latest event never expires. A save costs 1 more RCU and 1 more WCU,
-  // and another RCU if ten later events exist. If a save fails although its event is stored,
+  // than ten minutes off. The latest event never expires, nor does one that has no room for the
+  // attribute because its item is within 20 bytes of 400 KB. A save costs 1 more RCU and 1 more
+  // WCU, and another RCU if ten later events exist. If a save fails although its event is stored,
   // save the event again: otherwise, it or the event before it might never expire.
   std::optional<std::chrono::seconds> retention = {};
   std::string cursor_key = {};  // secret that signs cursors; set it to share cursors between hosts

@@ -133,9 +133,7 @@ Result<Saved> meaning_of_existing(const Event& event, const std::optional<Item>&
 Failure not_written(Error error) {
   if (error.code == Code::kTransactionCanceled && !error.retryable() && error.detail) {
     for (const CancellationReason& reason : error.detail->reasons) {
-      if (reason.code != "ValidationError" && reason.code != "ItemCollectionSizeLimitExceeded") {
-        continue;
-      }
+      if (reason.code != "ValidationError") continue;
       error.code = Code::kValidation;
       error.message = reason.message;
       break;
@@ -301,8 +299,9 @@ struct AnyToggle::State {
       const bool is_before = so_far.own && !so_far.before && !is_own;
       if (!so_far.later.empty() && so_far.later != *sk && !item.contains("expires_at")) {
         const auto expiring = expire(event.pk, *sk, so_far.later, terms);
-        // Nothing can be done about an entry that is too large for another attribute.
-        if (!expiring && (is_own || (is_before && expiring.error().retryable()))) {
+        // Nothing can be done about an entry that is too large for another attribute: it stays.
+        if (!expiring && ((is_own && expiring.error().code != Code::kValidation) ||
+                          (is_before && expiring.error().retryable()))) {
           return Failure(expiring.error());
         }
       }
