@@ -388,6 +388,7 @@ class History {
       must(database_.delete_item({.table = table_, .key = {{"pk", entry.pk}, {"sk", entry.sk}}}));
       toggles_[entry.id].deleted.insert(entry.key);
       ++tally_["expired events"];
+      has_deleted_ = true;
     }
   }
 
@@ -596,7 +597,7 @@ class History {
       if (mode_ == ToggleMode::kOrderedLog && toggle.stored != valid) fail("an event is missing");
       if (!std::ranges::includes(valid, toggle.stored)) fail("an event that nobody published");
     }
-    if (tally_["expired events"] == 0 && first_saves_ > static_cast<int64_t>(count)) {
+    if (!has_deleted_ && first_saves_ > static_cast<int64_t>(count)) {
       fail("an event was saved twice");
     }
     for (const Entry& entry : entries) judge_expiry(entry);
@@ -632,13 +633,12 @@ class History {
   std::map<std::string, Toggle> toggles_;
   std::vector<std::unique_ptr<Actor>> actors_;
   int64_t first_saves_ = 0;
+  bool has_deleted_ = false;  // a redelivered event can then be new again
   std::string wrong_;
 };
 
 TEST(ToggleConsumeSimulation, AppliesEveryValidEventOnceAndTerminatesNone) {
-  const uint64_t first = number_from_environment("STATOR_SEED", std::random_device{}());
-  const bool one = std::getenv("STATOR_SEED") != nullptr;
-  const uint64_t runs = number_from_environment("STATOR_TOGGLE_RUNS", one ? 1 : kRuns);
+  const auto [first, runs] = seeds_from_environment("STATOR_TOGGLE_RUNS", kRuns);
   const TempDir directory;
   const std::string rejects = (directory.path() / "rejects").string();
   Database database = must(Database::open());

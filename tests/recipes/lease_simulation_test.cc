@@ -331,9 +331,7 @@ class History {
 };
 
 TEST(LeaseSimulation, KeepsTheGuaranteesOfTheSemaphore) {
-  const uint64_t first = number_from_environment("STATOR_SEED", std::random_device{}());
-  const bool one = std::getenv("STATOR_SEED") != nullptr;
-  const uint64_t runs = number_from_environment("STATOR_LEASE_RUNS", one ? 1 : kRuns);
+  const auto [first, runs] = seeds_from_environment("STATOR_LEASE_RUNS", kRuns);
   const Home home = open_home("memory");
   ASSERT_OK(create_table_if_missing(*home.client, Semaphore::table_definition({.table = kLocks})));
   Tally tally;
