@@ -95,12 +95,14 @@ int end_command(ChildProcess& child, const LockFlags& flags, std::chrono::millis
 }
 
 // The lease renews itself; this watches the command and the end of the lease. If renewals fail
-// until only the grace is left of the lease, or a third of it, the command is ended while the lease
-// is still valid. A stopped command resumes only if the lease is still valid then.
+// until only the grace is left of the lease, or a sixth of it, the command is ended while the lease
+// is still valid. The first renewal starts when two thirds are left and takes up to a third, so one
+// that hangs leaves time for a second. A stopped command resumes only if the lease is still valid
+// then.
 int watch(ChildProcess& child, Lease& lease, const LockFlags& flags, const sigset_t& signals) {
   using std::chrono::nanoseconds;
   const std::chrono::milliseconds look = std::min(std::chrono::milliseconds(200), flags.lease / 10);
-  const nanoseconds reserve = std::min<nanoseconds>(flags.grace + look, flags.lease / 3);
+  const nanoseconds reserve = std::min<nanoseconds>(flags.grace + look, flags.lease / 6);
   int previous = 0;
   for (;;) {
     const int signal = next_signal(signals, look);
@@ -343,7 +345,7 @@ void add_lock(CLI::App& app, Invocation& invocation) {
       ->default_str("without limit");
   add_duration(*run_command, "--grace", flags->grace,
                "Time between SIGTERM and SIGKILL if the lock is lost; if it cannot be renewed, at "
-               "most a third of the lease, before its end",
+               "most a sixth of the lease, before its end",
                milliseconds(0), std::chrono::hours(1));
   run_command
       ->add_option("-E,--conflict-exit-code", flags->conflict_status,

@@ -159,7 +159,7 @@ TEST(LockCommandOfAServer, EndsItsCommandBeforeTheEndOfALeaseThatCannotBeRenewed
   const TempDir temporary;
   auto server = std::make_unique<Serving>(std::vector<std::string>{"--memory"});
   Process process(stator_command({"lock", "run", "nightly", "--endpoint", server->url(), "--lease",
-                                  "8", "--grace", "10", "--", "sh", "-c",
+                                  "12", "--grace", "10", "--", "sh", "-c",
                                   std::string("trap 'echo ended; exit 0' TERM") + kWaits}));
   EXPECT_EQ(process.read_line(), "ready");
   server.reset();  // renewals fail from here on

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // stator lock run and the processes of its command: their environment, their end, the terminal.
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
@@ -112,14 +114,16 @@ TEST_F(LockProcesses, AllEndWhenTheLockIsLost) {
 TEST_F(LockProcesses, AllEndIfTheCommandEndsWhenTheLockIsAlreadyLost) {
   const std::string fifo = (directory_.path() / "fifo").string();
   ASSERT_EQ(mkfifo(fifo.c_str(), S_IRUSR | S_IWUSR), 0);
+  const int end = open(fifo.c_str(), O_RDWR | O_CLOEXEC);  // needs no reader
+  ASSERT_GE(end, 0);
   Process process(
-      run_script("sleep 100 & echo $$; echo $!; read line < " + fifo, {"--lease", "1"}));
+      run_script("sleep 100 & echo $$; echo $!; read line < " + fifo, {"--lease", "5"}));
   const std::string command = process.read_line();
   const std::string left = process.read_line();
   process.send_signal(SIGSTOP);
   Process next(run_script("echo next"));
   EXPECT_EQ(next.wait(), 0);
-  std::ofstream(fifo) << "end\n";
+  EXPECT_EQ(write(end, "end\n", 4), 4);
   EXPECT_TRUE(poll_until([&] { return !runs(command); }));
   EXPECT_TRUE(runs(left));
   process.send_signal(SIGCONT);
@@ -127,6 +131,7 @@ TEST_F(LockProcesses, AllEndIfTheCommandEndsWhenTheLockIsAlreadyLost) {
   EXPECT_THAT(process.err(), HasSubstr("the lock 'nightly' was lost before the command ended"));
   EXPECT_FALSE(runs(left));
   if (runs(left)) kill(std::stoi(left), SIGKILL);
+  close(end);
 }
 
 TEST_F(LockProcesses, AllGetTheSignalsOfTheCommand) {
