@@ -393,6 +393,16 @@ TEST_P(SensorSettingsTest, AreStoredByAClientThatMayNotScan) {
                SensorRegistry(bench.client, kept(2h, "Unscanned")).readings(kId));
 }
 
+TEST_P(SensorSettingsTest, AreStoredByTheFirstWriteThoughItsRegistryHasFoundNone) {
+  bench.create(SensorRegistry::table_definition(sharded(5)));
+  const SensorRegistry plain = sharded_registry(0);
+  EXPECT_FAILS(Code::kNotFound, plain.latest(kId, 1));
+  ASSERT_OK(plain.record(reading(now(), 1), Check::kNone));
+  // Otherwise, the reading would count as one of an earlier release.
+  add_some(sharded_registry(5), 0, 12);
+  EXPECT_EQ(ids_at(plain, {.city = "Poznan"}).size(), 12U);
+}
+
 TEST_P(SensorSettingsTest, AreFoundThoughAnotherWriterStoredThemDuringTheSearch) {
   bench.create(SensorRegistry::table_definition(kept(1h, "Raced")));
   bench.client.before([&, raced = false](std::string_view operation, int) mutable {

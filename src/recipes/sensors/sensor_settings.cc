@@ -151,7 +151,10 @@ Result<std::shared_ptr<const SensorTerms>> SensorSettingsItem::terms(SensorUse u
   const bool writes = use == SensorUse::kWriteReadings || use == SensorUse::kWritePlaces;
   const auto since = time_.since_boot();
   const auto usable = [&](const SensorTerms& kept) {
-    if (writes) return kept.legacy || missing(kept.stored, places).empty();
+    // A read might have found no settings; a write must store them even if no option is missing.
+    if (writes) {
+      return kept.legacy || (!kept.stored.empty() && missing(kept.stored, places).empty());
+    }
     // While no layout is stored, another writer might be about to spread a city over shards.
     return !places || kept.stores_layout();
   };
