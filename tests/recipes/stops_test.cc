@@ -20,8 +20,9 @@ class Stops : public testing::Test {
  protected:
   using Call = std::function<void(const std::stop_token& stop)>;
 
-  // Makes the call with a stop during its `nth` request (of an operation), which is lost. The
-  // others have the fates that HttpClient would decide. Returns whether there was such a request.
+  // Makes the call with a stop during its `nth` request (of an operation), which is lost unless it
+  // may pass after a stop. The others have the fates that HttpClient would decide. Returns whether
+  // there was such a request.
   bool stopped_during(int nth, const Call& call, std::string_view of = {}) {
     std::stop_source stop;
     std::atomic<int> sent = 0;
@@ -37,8 +38,9 @@ class Stops : public testing::Test {
       if (stop.stop_requested() && limits->left() > recipes::kMaxAfterStop) ++unending;
       if ((!of.empty() && operation != of) || ++sent != nth) return pass();
       stop.request_stop();
-      if (!limits->are_over()) ++unending;
-      return lose_request();
+      if (limits->are_over()) return lose_request();
+      if (limits->left() > recipes::kMaxAfterStop) ++unending;
+      return pass();
     });
     call(stop.get_token());
     bench.client.before(nullptr);
@@ -111,6 +113,23 @@ TEST_F(Stops, EndSavesOfManyEvents) {
   for (const Result<Saved>& saved : toggle.save_all(events)) EXPECT_OK(saved);
 }
 
+TEST_F(Stops, EndSavesByTheLimitsOfTheCaller) {
+  const ToggleOptions options{.table = "Toggles", .time = &bench.time};
+  bench.create(AnyToggle::table_definition(options));
+  const AnyToggle toggle(bench.client, options);
+  const std::vector<ToggleEvent> events(6, {.id = {"t"}, .state = 1, .at = bench.time.now()});
+  std::atomic<int> longer = 0;
+  bench.client.before([&](std::string_view, int) {
+    const CallLimits* limits = CallLimits::current();
+    if (limits == nullptr || limits->for_attempt() > 1s) ++longer;
+    return pass();
+  });
+  const CallLimits limits({.attempt = 1s, .total = 1min});
+  for (const Result<Saved>& saved : toggle.save_all(events, 3)) EXPECT_OK(saved);
+  bench.client.before(nullptr);
+  EXPECT_EQ(longer, 0);
+}
+
 class FeedStops : public Stops, public testing::WithParamInterface<Outbox> {
  protected:
   void SetUp() override {
@@ -120,6 +139,9 @@ class FeedStops : public Stops, public testing::WithParamInterface<Outbox> {
     }
   }
   Feed feed() { return Feed(bench.client, options); }
+  std::vector<Item> claimed(const std::string& table) {
+    return bench.client.scan({.table = table, .filter = "attribute_exists(claim)"}).value().items;
+  }
 
   FeedOptions options{.table = "Feeds",
                       .followers_table = "Followers",
@@ -144,12 +166,31 @@ TEST_P(FeedStops, EndDeliveryAndReleaseItsClaim) {
         const auto done = by_worker ? stopped.run_worker(stop, 1ms) : stopped.deliver_pending(stop);
         expect_done_or_cancelled(done);
       });
+      EXPECT_TRUE(claimed(options.table).empty()) << nth << by_worker;
       // The time has not passed, so a claim would still be held.
       ASSERT_OK(feed().deliver_pending());
       EXPECT_EQ(feed().read({"29"}, 1000).value().items.size(), 1U) << nth << by_worker;
       if (!met) break;
     }
   }
+}
+
+TEST_P(FeedStops, ReleaseTheClaimIfTheyComeDuringItsRelease) {
+  ASSERT_OK(feed().deliver_pending());  // a worker of a stream begins with a scan
+  ASSERT_OK(feed().publish({"ann"}, "post"));
+  std::stop_source stop;
+  bench.client.before([&](std::string_view operation, int) {
+    if (operation == "BatchExecuteStatement") return refuse(Code::kValidation);
+    if (operation != "UpdateItem" || !bench.client.latest_update().update->starts_with("REMOVE")) {
+      return pass();
+    }
+    stop.request_stop();
+    return CallLimits::current()->are_over() ? lose_request() : pass();
+  });
+  EXPECT_FALSE(feed().deliver_pending(stop.get_token()));
+  bench.client.before(nullptr);
+  EXPECT_TRUE(stop.stop_requested());
+  EXPECT_TRUE(claimed("Feeds").empty());
 }
 
 TEST_P(FeedStops, ReleaseTheClaimOfAShard) {
@@ -161,8 +202,7 @@ TEST_P(FeedStops, ReleaseTheClaimOfAShard) {
         EXPECT_FAILS(Code::kCancelled, feed().deliver_pending(stop));
       },
       "Scan"));
-  const auto claimed = bench.client.scan({.table = "Feeds", .filter = "attribute_exists(claim)"});
-  EXPECT_TRUE(claimed.value().items.empty());
+  EXPECT_TRUE(claimed("Feeds").empty());
 }
 
 TEST_P(FeedStops, EndTrimming) {

@@ -6,8 +6,9 @@
 // Arguments are checked before any request is sent: kInvalidArgument, with a message that begins
 // with the argument's name.
 // Stop tokens end a call within about a second, also during a request (see CallLimits for clients
-// that cannot end one). A worker of a feed then takes up to 5 s more to release its claims. A call
-// that was stopped with kCancelled might have executed its last request; it is safe to repeat.
+// that cannot end one). A worker of a feed then takes up to 5 s more to release its claim of a
+// post, and with Outbox::kStream another 5 s for that of a shard. A call that was stopped with
+// kCancelled might have executed its last request; it is safe to repeat.
 #pragma once
 
 #include <chrono>

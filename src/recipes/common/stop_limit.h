@@ -2,13 +2,12 @@
 // StopLimit: lets a stop request end the requests of the current thread, not only prevent the next.
 //
 // Every thread of a call that takes a stop token and sends many requests has one. Limits that the
-// caller has set for the thread still apply.
+// caller has set for its thread apply to all of them.
 // Lifetime: must be destroyed by the thread that constructed it.
 #pragma once
 
 #include <chrono>
 #include <stop_token>
-#include <utility>
 
 #include "stator/call_limits.h"
 
@@ -24,21 +23,19 @@ inline CallLimits::Bounds current_bounds() {
 
 class StopLimit {
  public:
-  explicit StopLimit(const std::stop_token& stop)
+  // `callers`: the bounds of the calling thread, for a thread that helps it.
+  explicit StopLimit(const std::stop_token& stop,
+                     const CallLimits::Bounds& callers = current_bounds())
       : by_call_(stop, Request{either_}),
-        by_caller_(current_bounds().stop, Request{either_}),
-        limits_(bounds(either_.get_token())) {}
+        by_caller_(callers.stop, Request{either_}),
+        limits_({.attempt = callers.attempt, .total = callers.total, .stop = either_.get_token()}) {
+  }
 
  private:
   struct Request {
     std::stop_source source;
     void operator()() { source.request_stop(); }
   };
-  static CallLimits::Bounds bounds(std::stop_token stop) {
-    CallLimits::Bounds bounds = current_bounds();
-    bounds.stop = std::move(stop);
-    return bounds;
-  }
 
   std::stop_source either_;
   std::stop_callback<Request> by_call_;
@@ -48,14 +45,11 @@ class StopLimit {
 
 inline constexpr std::chrono::seconds kMaxAfterStop{5};
 
-// Within a StopLimit: lets the current thread send requests for kMaxAfterStop after a stop, for
-// example to release a claim. Changes nothing before a stop.
+// Within a StopLimit: lets the current thread send requests for kMaxAfterStop, also after or during
+// a stop, for example to release a claim. The caller's limits do not apply to them.
 class AfterStop {
  public:
-  explicit AfterStop(const std::stop_token& stop)
-      : limits_(stop.stop_requested()
-                    ? CallLimits::Bounds{.attempt = kMaxAfterStop, .total = kMaxAfterStop}
-                    : current_bounds()) {}
+  AfterStop() : limits_({.attempt = kMaxAfterStop, .total = kMaxAfterStop}) {}
 
  private:
   CallLimits limits_;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace stator::recipes {
 namespace {
 
@@ -32,18 +34,30 @@ TEST(StopLimit, KeepsTheLimitsOfTheCaller) {
   EXPECT_TRUE(CallLimits::current()->are_over());
 }
 
-TEST(AfterStop, LetsRequestsPassForAWhileOnlyAfterAStop) {
+TEST(StopLimit, GivesAHelperTheLimitsOfTheCaller) {
+  std::stop_source callers;
+  const CallLimits limits({.attempt = 1s, .total = 1min, .stop = callers.get_token()});
+  std::jthread([&, bounds = current_bounds()] {
+    const StopLimit limit(std::stop_source().get_token(), bounds);
+    EXPECT_LE(CallLimits::current()->for_attempt(), 1s);
+    EXPECT_FALSE(CallLimits::current()->are_over());
+    callers.request_stop();
+    EXPECT_TRUE(CallLimits::current()->are_over());
+  }).join();
+}
+
+TEST(AfterStop, LetsRequestsPassForAWhileDuringAndAfterAStop) {
   std::stop_source stop;
   const StopLimit limit(stop.get_token());
   {
-    const AfterStop before(stop.get_token());
-    EXPECT_GT(CallLimits::current()->left(), kMaxAfterStop);
+    const AfterStop during;
     stop.request_stop();
-    EXPECT_TRUE(CallLimits::current()->are_over());
+    EXPECT_FALSE(CallLimits::current()->are_over());
+    EXPECT_LE(CallLimits::current()->left(), kMaxAfterStop);
   }
-  const AfterStop after(stop.get_token());
+  EXPECT_TRUE(CallLimits::current()->are_over());
+  const AfterStop after;
   EXPECT_FALSE(CallLimits::current()->are_over());
-  EXPECT_LE(CallLimits::current()->left(), kMaxAfterStop);
 }
 
 }  // namespace

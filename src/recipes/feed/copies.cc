@@ -187,8 +187,8 @@ Result<void> Copies::in_parallel(std::size_t tasks,
   std::atomic<bool> failed{false};
   std::mutex mutex;
   Result<void> first_failure;  // guarded by mutex
-  const auto work = [&] {
-    const StopLimit limit(stop_);
+  const auto work = [&, callers = current_bounds()] {
+    const StopLimit limit(stop_, callers);
     for (std::size_t task = next++; task < tasks && !failed; task = next++) {
       const bool stopped = stop_.stop_requested();
       Result<void> done =

@@ -158,7 +158,7 @@ Result<Delivery::Look> Delivery::claim(const Job& job) {
 
 // Releases the claim early. If this fails, the next worker waits until the claim expires.
 void Delivery::release(const Job& job) {
-  const AfterStop limit(stop_);
+  const AfterStop limit;
   static_cast<void>(state_.client.update_item({.table = options_.table,
                                                .key = job.key,
                                                .update = "REMOVE claim, claim_until",

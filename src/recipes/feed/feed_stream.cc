@@ -322,7 +322,7 @@ Result<bool> FeedStream::note(const std::string& shard, const Reading& reading, 
     *write.update += " REMOVE claim, claim_until";
   }
   // Sent even after a stop, so that the next worker need not wait.
-  const AfterStop limit(stop_);
+  const AfterStop limit;
   auto written =
       with_retries(options_.retry, state_.time, [&] { return state_.client.update_item(write); });
   if (!written && written.error().code != Code::kConditionalCheckFailed) {

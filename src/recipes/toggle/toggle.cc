@@ -384,8 +384,8 @@ std::vector<Result<Saved>> AnyToggle::save_all(std::span<const ToggleEvent> even
     return results;
   }
   std::atomic<std::size_t> next = 0;
-  const auto work = [&] {
-    const StopLimit limit(stop);
+  const auto work = [&, callers = current_bounds()] {
+    const StopLimit limit(stop, callers);
     for (std::size_t i = next++; i < events.size() && !stop.stop_requested(); i = next++) {
       const ToggleEvent& event = events[i];
       results[i] = save(event.id, event.state, event.at, event.event);
