@@ -265,6 +265,20 @@ TEST_P(FeedChanges, ReadsPastManyTombstonesInFewRequests) {
   EXPECT_LE(reading.requests, 7);  // of 5, 10, 20, 40, 80, 160 items
 }
 
+TEST_P(FeedChanges, ReadsNoWholePageMoreForOneTombstone) {
+  for (int i = 0; i < 60; ++i) {
+    const PostId id = post("ann", std::string(4'000, 'x'));
+    if (i == 55) {
+      ASSERT_OK(feed().retract({"ann"}, id));
+    }
+  }
+  ASSERT_OK(feed().deliver_pending());
+  const auto reading =
+      bench.cost_of([&] { EXPECT_EQ(feed().read({"ann"}, 19).value().items.size(), 19U); });
+  EXPECT_EQ(reading.requests, 2);
+  EXPECT_LE(reading.read_units, 22);  // of 20 posts and one tombstone
+}
+
 TEST_P(FeedChanges, TrimsNothingThatWaitsForDelivery) {
   follow(1, {"ann"});
   const PostId id = post("ann", "one");

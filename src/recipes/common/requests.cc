@@ -130,15 +130,16 @@ Result<std::vector<Item>> query_items(Client& client, const RetryPolicy& policy,
   for (;;) {
     STATOR_ASSIGN_OR_RETURN(PageResult result,
                             with_retries(policy, time, [&] { return client.query(request); }));
+    const auto passed = static_cast<int64_t>(result.items.size());
     std::move(result.items.begin(), result.items.end(), std::back_inserter(items));
     if (items.size() > wanted) items.resize(wanted);
     if (items.size() == wanted || !result.last_evaluated_key) return items;
     request.exclusive_start_key = std::move(result.last_evaluated_key);
-    // If the filter removed items, the next page is twice as large, or a long row of such items
-    // would take very many requests.
-    const bool is_filtered = result.scanned_count == *request.limit &&
-                             static_cast<int64_t>(result.items.size()) < *request.limit;
-    request.limit = is_filtered
+    // If the filter removed most items, the next page is twice as large, or a long row of such
+    // items would take very many requests.
+    const bool mostly_filtered =
+        result.scanned_count == *request.limit && passed < *request.limit - passed;
+    request.limit = mostly_filtered
                         ? std::min(*request.limit * 2, std::max(*request.limit, kMaxFilteredPage))
                         : static_cast<int64_t>(wanted - items.size());
   }
