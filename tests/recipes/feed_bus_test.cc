@@ -115,6 +115,24 @@ TEST_P(FeedBusTest, DeliversAnnouncedPostsWithoutPolling) {
   EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"hello"});
 }
 
+TEST_P(FeedBusTest, RetriesManyPostsThatFailWithoutWaitingForTheNextSearch) {
+  constexpr int kFailing = 60;
+  follow(1, {"ann"});
+  for (int i = 0; i < kFailing; ++i) post("ann", "waits");
+  std::stop_source stop;
+  bus->on_empty = [&] { bench.time.advance(1s); };
+  bench.client.before([&, attempts = 0](std::string_view operation, int) mutable {
+    if (operation != "BatchExecuteStatement") return pass();
+    if (++attempts == 2 * kFailing) stop.request_stop();
+    return refuse(Code::kValidation);
+  });
+  const auto start = bench.time.since_boot();
+  ASSERT_OK(feed().run_worker(stop.get_token(), 1ms));
+  bench.client.before(nullptr);
+  // The first search for retries is up to 45 s after the start; each retries ten posts.
+  EXPECT_LT(bench.time.since_boot() - start, 80s);
+}
+
 TEST_P(FeedBusTest, FindsWhatWasNeverAnnounced) {
   follow(1, {"ann"});
   bus->loses = true;

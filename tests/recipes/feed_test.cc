@@ -195,27 +195,50 @@ TEST_P(FeedTest, OnePostHasOneKeyInEveryFeed) {
   }
 }
 
-TEST_P(FeedTest, ResumesALargeDeliveryWhereItStopped) {
-  std::vector<WriteRequest> rows;
-  for (int i = 0; i < 1100; ++i) {
-    rows.push_back(
-        {.put = Item{{"author", "ann"}, {"follower", "f" + std::to_string(10'000 + i)}}});
-    if (rows.size() == 25) {
-      ASSERT_OK(bench.home.client->batch_write_item({.items = {{"Followers", rows}}}));
-      rows.clear();
+class LargeFeedTest : public FeedTest {
+ protected:
+  // 1,100 followers: a page and a tenth.
+  void SetUp() override {
+    FeedTest::SetUp();
+    std::vector<WriteRequest> rows;
+    for (int i = 0; i < 1100; ++i) {
+      rows.push_back(
+          {.put = Item{{"author", "ann"}, {"follower", "f" + std::to_string(10'000 + i)}}});
+      if (rows.size() == 25) {
+        ASSERT_OK(bench.home.client->batch_write_item({.items = {{"Followers", rows}}}));
+        rows.clear();
+      }
     }
+    ASSERT_OK(feed().publish({"ann"}, "hello"));
   }
-  ASSERT_OK(feed().publish({"ann"}, "hello"));
+  // After the first page.
+  void expect_resumed() {
+    const auto rest = feed().deliver_pending();
+    ASSERT_OK(rest);
+    EXPECT_EQ(rest->copies, 100);
+    EXPECT_EQ(texts_of({"f10000"}).size(), 1U);
+    EXPECT_EQ(texts_of({"f11099"}).size(), 1U);
+  }
+};
+STATOR_IN_HOMES_AND_LAYOUTS(LargeFeedTest);
+
+TEST_P(LargeFeedTest, ResumesWhereItStopped) {
   bench.client.before([](std::string_view operation, int nth) {
     return is_copying(operation) && nth > 41 ? refuse(Code::kAccessDenied) : pass();
   });
   EXPECT_FALSE(feed().deliver_pending());
   bench.client.before(nullptr);
-  const auto rest = feed().deliver_pending();
-  ASSERT_OK(rest);
-  EXPECT_EQ(rest->copies, 100);  // the progress after the first thousand was stored
-  EXPECT_EQ(texts_of({"f10000"}).size(), 1U);
-  EXPECT_EQ(texts_of({"f11099"}).size(), 1U);
+  expect_resumed();
+}
+
+TEST_P(LargeFeedTest, ResumesAfterTheLastPageOfFollowersThatCouldBeRead) {
+  bench.client.before([copied = 0](std::string_view operation, int) mutable {
+    if (is_copying(operation)) ++copied;
+    return operation == "Query" && copied == 40 ? refuse(Code::kAccessDenied) : pass();
+  });
+  EXPECT_FALSE(feed().deliver_pending());
+  bench.client.before(nullptr);
+  expect_resumed();
 }
 
 TEST_P(FeedTest, OnePostThatCannotBeDeliveredDoesNotHoldUpTheOthers) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <mutex>
 
@@ -20,6 +21,7 @@ class PartlyBroken final : public Followers {
  public:
   Result<Page<UserId>> page(const UserId& author, int, const std::string&) override {
     if (const auto found = broken.find(author.text); found != broken.end()) {
+      if (on_failure) on_failure();
       return fail(found->second, "by the test");
     }
     return Page<UserId>{.items = users};
@@ -29,6 +31,7 @@ class PartlyBroken final : public Followers {
   }
   std::vector<UserId> users{{"fan"}};
   std::map<std::string, Code> broken;
+  std::function<void()> on_failure;
 };
 
 class FeedInTrouble : public FeedTest {
@@ -142,6 +145,25 @@ TEST_P(FeedInTrouble, RetriesThatFailDoNotKeepAWorkerFromNewPosts) {
   const auto worked = feed().run_worker(stop.get_token(), 2s);
   bench.client.before(nullptr);
   EXPECT_EQ(worked.value().posts, 5);
+}
+
+// While 40 posts are retried, each for half a minute, another is published.
+TEST_P(FeedInTrouble, ManySlowRetriesDoNotKeepAWorkerFromNewPosts) {
+  constexpr int kSlow = 40;
+  ASSERT_OK(feed().deliver_pending());  // a worker of a stream begins with a scan
+  followers->broken = {{"slow", Code::kTimeout}};
+  for (int i = 0; i < kSlow; ++i) post("slow", "waits");
+  std::stop_source stop;
+  followers->on_failure = [&, failures = 0]() mutable {
+    bench.time.advance(30s);
+    ++failures;
+    if (failures == kSlow + 1) {
+      EXPECT_OK(feed().publish({"ann"}, "new"));
+    }
+    if (failures == 2 * kSlow - 10) stop.request_stop();
+  };
+  EXPECT_EQ(feed().run_worker(stop.get_token(), 200ms).value().posts, 1);
+  EXPECT_EQ(texts_of({"fan"}), std::vector<std::string>{"new"});
 }
 
 TEST_P(FeedInTrouble, OnePassDeliversAllItCanAndReturnsTheFirstError) {

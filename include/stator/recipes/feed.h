@@ -253,9 +253,11 @@ class Feed {
   Result<Delivered> deliver_pending(const std::stop_token& stop = {}) const;
 
   // Runs deliver_pending() until `stop`, with pauses of `idle` while the outbox is empty; with a
-  // bus, delivers the announced posts. Waits while requests are throttled or the endpoint is
-  // unreachable; polls the outbox while the bus is unreachable. Reports a post that fails to
-  // `on_undelivered` and retries it after 1 s, then after twice as long each time, up to 5 min.
+  // bus, delivers the announced posts. Waits if the outbox cannot be read, or several posts in a
+  // row cannot be claimed, because requests are throttled or the endpoint is unreachable; polls the
+  // outbox while the bus is unreachable. Reports a post that fails to `on_undelivered` and retries
+  // it after 1 s, then after twice as long each time, up to 5 min. After ten failed retries, it
+  // looks for new posts before the next retry.
   // Errors of reading the outbox, such as a missing table, end the call.
   Result<Delivered> run_worker(
       const std::stop_token& stop,

@@ -16,6 +16,7 @@ constexpr int kFollowersPage = 1000;
 constexpr int64_t kOutboxPage = 100;
 constexpr int kMaxLooks = 8;  // attempts on a post that keeps changing; the next delivery continues
 constexpr int kMaxUnclaimedInARow = 3;
+constexpr int kMaxFailedRetries = 10;
 constexpr std::size_t kMaxReached = 100'000;
 
 // Identifies the version that a note belongs to.
@@ -72,7 +73,11 @@ Result<void> Delivery::drain(const std::string& outbox) {
 }
 
 Result<void> Delivery::retry() {
-  for (const Item& key : put_off_.due()) STATOR_RETURN_IF_ERROR(deliver(key));
+  int failures = 0;
+  for (const Item& key : put_off_.due()) {
+    STATOR_ASSIGN_OR_RETURN(const Outcome outcome, deliver(key));
+    if (outcome == Outcome::kPutOff && ++failures == kMaxFailedRetries) break;
+  }
   return {};
 }
 
@@ -241,9 +246,13 @@ Result<bool> Delivery::pass_followers(const Job& job) {
   std::string cursor = resume != nullptr ? *resume : std::string();
   bool is_noted = true;  // the cursor is stored
   do {
-    STATOR_ASSIGN_OR_RETURN(Page<UserId> page,
-                            state_.followers->page(job.author, kFollowersPage, cursor));
-    const std::vector<UserId> users = unreached(job, std::move(page.items));
+    auto page = state_.followers->page(job.author, kFollowersPage, cursor);
+    if (!page) {
+      // The next attempt continues here.
+      if (!is_noted) static_cast<void>(note(job, "outbox_cursor", cursor));
+      return failure_of(std::move(page));
+    }
+    const std::vector<UserId> users = unreached(job, std::move(page->items));
     STATOR_ASSIGN_OR_RETURN(const bool unchanged_since, is_noted
                                                             ? is_unchanged(job, users)
                                                             : note(job, "outbox_cursor", cursor));
@@ -254,7 +263,7 @@ Result<bool> Delivery::pass_followers(const Job& job) {
     for (const UserId& user : users) {
       if (!job.version.is_first() && reached_.size() < kMaxReached) reached_.insert(user.text);
     }
-    cursor = std::move(page.next);
+    cursor = std::move(page->next);
     is_noted = false;
   } while (!cursor.empty());
   return true;

@@ -4,11 +4,11 @@
 // For each post: claim it, page through the followers, write one copy for each (copies.h), then
 // remove the author's item from the outbox if its version is still the delivered one. An edit or a
 // retraction is then also delivered to former followers (recipients.h). Copies have the post's own
-// key, so any step can be repeated. After each page, the position is stored in the author's item,
-// so a crash repeats at most one page. When the claim expires, another worker resumes. Claims only
-// avoid duplicate work: two workers can safely deliver the same post. A worker that was overtaken
-// by a newer version stops: it must not write the older one to users who followed after the newer
-// one was delivered (pass_followers()).
+// key, so any step can be repeated. Before the copies of the next page are written, or if it cannot
+// be read, the position is stored in the author's item, so a crash repeats at most one page. When
+// the claim expires, another worker resumes. Claims only avoid duplicate work: two workers can
+// safely deliver the same post. A worker that was overtaken by a newer version stops: it must not
+// write the older one to users who followed after the newer one was delivered (pass_followers()).
 //
 // An edit or a retraction during delivery makes the last step's condition fail, and the post is
 // processed again. A post that fails is postponed (put_off.h); delivery continues with the others.
@@ -44,9 +44,11 @@ class Delivery {
 
   // Delivers the posts in one partition of the index, oldest first, except busy and postponed ones.
   Result<void> drain(const std::string& outbox);
-  // Delivers the postponed posts that are due.
+  // Delivers the postponed posts that are due, the longest overdue first, until ten have failed:
+  // each can take long, and new posts wait meanwhile.
   Result<void> retry();
   bool has_put_off() const { return !put_off_.empty(); }
+  bool has_due() const { return !put_off_.due().empty(); }
 
   Delivered done() const;
   const Result<void>& first_failure() const { return first_failure_; }

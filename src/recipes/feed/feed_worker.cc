@@ -26,7 +26,7 @@ class Waiting {
       : state_(state), stream_(state, stop) {}
 
   // Delivers postponed posts that are due, and posts found by one query; returns whether another
-  // could find more. Retries that fail do not keep it from the query.
+  // could find more. Neither failing nor many retries keep it from the query.
   Result<bool> deliver(Delivery& delivery) {
     const Result<void> retried = delivery.retry();
     STATOR_ASSIGN_OR_RETURN(const bool more, deliver_new(delivery));
@@ -93,6 +93,8 @@ class Worker {
       next_look_ = {};
     } else if (!state_.options.bus) {
       rest(idle_);
+    } else if (delivery_.has_due()) {  // retry() ended early
+      next_look_ = std::min(next_look_, state_.time.since_boot() + idle_);
     }
     return {};
   }
