@@ -16,12 +16,12 @@
 // missing ones. A registry without an option uses the stored value. If a registry's option differs,
 // every call that depends on it returns kLimitsDisagree, with both values in the message.
 // Exception: sensors and readings that an earlier release wrote have no settings until
-// change_settings(); each registry uses its own options. The first write looks for them among up to
-// 1,000 items of the table (and up to 1 MB). If it finds none, or may not scan, it stores the
-// settings.
+// change_settings(); each registry uses its own options. The first write looks for them with two
+// scans, together at most 1,000 items, 1 MB each. If they find none, or it may not scan, it stores
+// the settings.
 // Cost: a registry reads the settings before its first request and then at most once per minute:
 // one request and 1 RCU. Without stored settings, each at() also reads them, and the first write
-// costs up to two scans, of at most 1,000 items together and 1 MB each, and a write.
+// also costs these two scans and a write.
 // Clocks: must differ by less than ten minutes, also from the endpoint's. Otherwise roll_up() can
 // make a roll-up again without readings that time to live has deleted, and at() can omit sensors
 // for up to a minute, after an increase of city_shards.

@@ -4,9 +4,9 @@
 //
 // The first write stores it, unless the table has items of the recipe with this prefix: an earlier
 // release wrote them, and all users apply their own options to them. To find that out, a writer
-// reads the keys of up to kSearchedItems items. If it finds none, or may not scan the table, it
-// stores the settings: then programs with other options get an error, and nothing is omitted or
-// truncated silently.
+// sends two scans, together at most kSearchedItems items, 1 MB each. If they find none, or it may
+// not scan the table, it stores the settings: then programs with other options get an error, and
+// nothing is omitted or truncated silently.
 #pragma once
 
 #include <atomic>
