@@ -9,7 +9,6 @@
 #include <charconv>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <string>
 
 namespace stator {
@@ -68,9 +67,8 @@ uint64_t control_group_limit(const std::filesystem::path& root, std::string_view
 uint64_t usable_memory_bytes() {
   const auto pages = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PHYS_PAGES)));
   const auto page_bytes = static_cast<uint64_t>(std::max(0L, sysconf(_SC_PAGESIZE)));
-  std::ifstream file("/proc/self/cgroup");
-  const std::string groups((std::istreambuf_iterator<char>(file)),
-                           std::istreambuf_iterator<char>());
+  std::string groups;
+  std::getline(std::ifstream("/proc/self/cgroup"), groups, '\0');  // all of it, or what can be read
   return std::min({pages * page_bytes, control_group_limit("/sys/fs/cgroup", groups),
                    resource_limit(RLIMIT_AS), resource_limit(RLIMIT_DATA)});
 }
