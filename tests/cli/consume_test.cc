@@ -223,34 +223,40 @@ TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
 
   auto client = HttpClient::open({.endpoint = server.url()});
   ASSERT_TRUE(client);
-  // Consumes until `last` is saved. Returns the saved events of a table.
+  using Events = std::set<std::string>;
+  const auto publish = [&](int event) {
+    ASSERT_TRUE(stream->publish("switches.kitchen", event_text(event), std::to_string(event)));
+  };
+  // Consumes until all of `wanted` are saved in a table, then publishes the `next` event, and
+  // consumes until it is saved too. Then the earlier ones are acknowledged; the last one might not
+  // be. Returns all saved events.
   const auto consumed = [&](const std::string& durable, const std::string& table,
-                            const std::string& last) {
+                            const Events& wanted, int next) {
     Process consumer(
         stator_command({"toggle", "consume", "--endpoint", server.url(), "--nats", nats.url(),
                         "--nats-stream", "SWITCHES", "--nats-subject", "switches.kitchen",
                         "--nats-durable", durable, "--table", table}));
     const AnyToggle toggle(*client, {.table = table});
-    std::set<std::string> events;
-    const auto read = [&] {
-      for (int event = 0; event < 3; ++event) {
+    Events events;
+    const auto has = [&](const Events& sought) {
+      for (int event = 0; event < 5; ++event) {
         const auto page = toggle.history({id_of(event)});
         if (!page) return false;  // the table does not exist yet
         for (const auto& entry : page->items) events.insert(entry.event.text);
       }
-      return events.contains(last);
+      return std::ranges::includes(events, sought);
     };
-    poll_until(read);
+    EXPECT_TRUE(poll_until([&] { return has(wanted); }));
+    publish(next);
+    EXPECT_TRUE(poll_until([&] { return has({"e" + std::to_string(next)}); }));
     consumer.send_signal(SIGTERM);
     EXPECT_EQ(consumer.wait(), 0) << consumer.err();
-    read();  // events that were saved with the last one
     return events;
   };
-  using Events = std::set<std::string>;
-  EXPECT_EQ(consumed("one", "First", "e1"), Events({"e1"}));
-  ASSERT_TRUE(stream->publish("switches.kitchen", event_text(2), "2"));
-  EXPECT_EQ(consumed("one", "Second", "e2"), Events({"e2"}));
-  EXPECT_EQ(consumed("two", "Third", "e2"), Events({"e1", "e2"}));
+  EXPECT_EQ(consumed("one", "First", {"e1"}, 2), Events({"e1", "e2"}));
+  const Events second = consumed("one", "Second", {}, 3);
+  EXPECT_FALSE(second.contains("e1"));
+  EXPECT_EQ(consumed("two", "Third", {"e1", "e2", "e3"}, 4), Events({"e1", "e2", "e3", "e4"}));
 }
 
 TEST_F(Consume, ReportsAnUnreachableNatsServerInOneLine) {
