@@ -333,7 +333,6 @@ void Loop::open_inbox() {
     connection->deliver(std::move(response));
   }
   opened_.answers.clear();
-  if (!opened_.arrivals.empty() && !ticking_) now_ = std::chrono::steady_clock::now();
   for (auto& [connection, step] : opened_.arrivals) {
     insert(connection);
     connection->arrive(step);
