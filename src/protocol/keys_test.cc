@@ -56,15 +56,16 @@ TEST_F(Exactness, IndexKeysOfWrongTypesAreNamedByEveryWrite) {
   }
 }
 
+constexpr const char* kEmptyIndexKey =
+    "One or more parameter values are not valid. A value specified for a secondary index key is "
+    "not supported. The AttributeValue for a key attribute cannot contain an empty string value. "
+    "IndexName: global, IndexKey: g";
+constexpr const char* kUpdatedToEmptyIndexKey =
+    "One or more parameter values are not valid. The update expression attempted to update a "
+    "secondary index key to a value that is not supported. The AttributeValue for a key "
+    "attribute cannot contain an empty string value.";
+
 TEST_F(Exactness, EmptyIndexKeysAreRefusedByEveryWriteAsAWhole) {
-  const std::string put =
-      "One or more parameter values are not valid. A value specified for a secondary index key is "
-      "not supported. The AttributeValue for a key attribute cannot contain an empty string value. "
-      "IndexName: global, IndexKey: g";
-  const std::string updated =
-      "One or more parameter values are not valid. The update expression attempted to update a "
-      "secondary index key to a value that is not supported. The AttributeValue for a key "
-      "attribute cannot contain an empty string value.";
   const std::string item =
       R"({"TableName":"Two","Item":{"p":{"S":"a"},"s":{"N":"1"},"g":{"S":""}}})";
   const std::string update =
@@ -74,37 +75,30 @@ TEST_F(Exactness, EmptyIndexKeysAreRefusedByEveryWriteAsAWhole) {
   const std::string mistyped =
       R"({"Put":{"TableName":"Two","Item":{"p":{"S":"b"},"s":{"N":"1"},"g":{"N":"1"}}}})";
   expect_refusals({
-      {"PutItem", item, put},
-      {"UpdateItem", update, updated},
+      {"PutItem", item, kEmptyIndexKey},
+      {"UpdateItem", update, kUpdatedToEmptyIndexKey},
       {"BatchWriteItem",
        R"({"RequestItems":{"Two":[{"PutRequest":{"Item":
          {"p":{"S":"a"},"s":{"N":"1"},"g":{"S":""}}}}]}})",
-       put},
+       kEmptyIndexKey},
       {"TransactWriteItems", R"({"TransactItems":[)" + mistyped + R"(,{"Put":)" + item + "}]}",
-       put},
+       kEmptyIndexKey},
       {"TransactWriteItems", R"({"TransactItems":[)" + mistyped + R"(,{"Update":)" + update + "}]}",
-       updated},
-      {"ExecuteStatement", R"({"Statement":"INSERT INTO Two VALUE {'p':'a','s':1,'g':''}"})", put},
+       kUpdatedToEmptyIndexKey},
+      {"ExecuteStatement", R"({"Statement":"INSERT INTO Two VALUE {'p':'a','s':1,'g':''}"})",
+       kEmptyIndexKey},
   });
 }
 
 // As in TransactWriteItems, before any reason to cancel.
 TEST_F(Exactness, EmptyKeysAreRefusedByTransactionsOfStatementsAsAWhole) {
-  const std::string index =
-      "One or more parameter values are not valid. A value specified for a secondary index key is "
-      "not supported. The AttributeValue for a key attribute cannot contain an empty string value. "
-      "IndexName: global, IndexKey: g";
-  const std::string updated =
-      "One or more parameter values are not valid. The update expression attempted to update a "
-      "secondary index key to a value that is not supported. The AttributeValue for a key "
-      "attribute cannot contain an empty string value.";
   const std::string key =
       "One or more parameter values are not valid. The AttributeValue for a key attribute cannot "
       "contain an empty string value. Key: p";
   const std::string mistyped = R"({"Statement":"INSERT INTO Two VALUE {'p':'b','s':1,'g':1}"})";
   const std::pair<std::string, std::string> cases[] = {
-      {"INSERT INTO Two VALUE {'p':'a','s':1,'g':''}", index},
-      {"UPDATE Two SET g='' WHERE p='a' AND s=1", updated},
+      {"INSERT INTO Two VALUE {'p':'a','s':1,'g':''}", kEmptyIndexKey},
+      {"UPDATE Two SET g='' WHERE p='a' AND s=1", kUpdatedToEmptyIndexKey},
       {"INSERT INTO Two VALUE {'p':'','s':1}", key},
       {"UPDATE Two SET h='x' WHERE p='' AND s=1", key},
       {"DELETE FROM Two WHERE p='' AND s=1", key},

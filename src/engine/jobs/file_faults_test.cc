@@ -232,13 +232,7 @@ TEST_F(FileFaults, AnExportSurvivesAFailureOfAnyCall) {
 }
 
 TEST_F(FileFaults, BulkPutsSurviveAFailureOfAnyCall) {
-  fail_each_call([&] {
-    const Item bulk = ended_bulk_puts(start_bulk_puts());
-    EXPECT_EQ(text_of(bulk, "BulkOperationStatus"), "COMPLETED_WITH_ERRORS");
-    EXPECT_EQ(integer_of(bulk, "ProcessedItemCount"), 2 * kItems + 1);
-    EXPECT_EQ(integer_of(bulk, "FailedItemCount"), 1);
-    EXPECT_EQ(count("Songs"), 2 * kItems);
-  });
+  fail_each_call([&] { expect_ended_bulk_puts(start_bulk_puts()); });
 }
 
 // An export begins its file again after each failure. These steps succeed, but the pauses grow.

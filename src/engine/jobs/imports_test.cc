@@ -10,6 +10,7 @@
 #include "engine/catalog/records.h"
 #include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
+#include "engine/testing/import_request.h"
 #include "support/forwarding_store.h"
 #include "support/must.h"
 
@@ -68,16 +69,7 @@ class ImportsTest : public EngineTest {
     std::ofstream(buckets_ / "mine" / "rows.0") << records;
     std::ofstream(buckets_ / "mine" / "rows.1")
         << (format == "CSV" ? "pk\na\n" : R"({"Item":{"pk":{"S":"a"}}})");
-    const auto begun = engine_->administer(
-        admin::kImportTable,
-        {{"S3BucketSource", Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "rows"}}},
-         {"InputFormat", format},
-         {"TableCreationParameters",
-          Item{
-              {"TableName", "New"},
-              {"BillingMode", "PAY_PER_REQUEST"},
-              {"AttributeDefinitions", List{Item{{"AttributeName", "pk"}, {"AttributeType", "S"}}}},
-              {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}}}}});
+    const auto begun = engine_->administer(admin::kImportTable, import_request("mine", format));
     EXPECT_THAT(begun, IsOk());
     return begun ? text_of(map_of(*begun, "ImportTableDescription"), "ImportArn") : "";
   }

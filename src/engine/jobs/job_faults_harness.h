@@ -20,6 +20,7 @@
 #include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
 #include "engine/testing/faulty_store.h"
+#include "engine/testing/import_request.h"
 
 namespace stator::test {
 
@@ -99,16 +100,7 @@ class JobFaults : public EngineTest {
     file << "pk,genre\n";
     for (int i = 0; i < rows; ++i) file << i << "," << genre << "\n";
     file.close();
-    const Item answer = call(
-        admin::kImportTable,
-        {{"S3BucketSource", Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "rows"}}},
-         {"InputFormat", "CSV"},
-         {"TableCreationParameters",
-          Item{
-              {"TableName", "New"},
-              {"BillingMode", "PAY_PER_REQUEST"},
-              {"AttributeDefinitions", List{Item{{"AttributeName", "pk"}, {"AttributeType", "S"}}}},
-              {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}}}}});
+    const Item answer = call(admin::kImportTable, import_request("mine"));
     return text_of(map_of(answer, "ImportTableDescription"), "ImportArn");
   }
   std::string export_table(Item more) {
@@ -142,6 +134,13 @@ class JobFaults : public EngineTest {
   Item ended_bulk_puts(const std::string& arn) {
     return ended([&] { return described_bulk_puts(arn); }, "BulkOperationStatus");
   }
+  void expect_ended_bulk_puts(const std::string& arn) {
+    const Item bulk = ended_bulk_puts(arn);
+    EXPECT_EQ(text_of(bulk, "BulkOperationStatus"), "COMPLETED_WITH_ERRORS");
+    EXPECT_EQ(integer_of(bulk, "ProcessedItemCount"), 2 * kItems + 1);
+    EXPECT_EQ(integer_of(bulk, "FailedItemCount"), 1);
+    EXPECT_EQ(count("Songs"), 2 * kItems);
+  }
   Item described(const admin::Operation& operation, const std::string& kind,
                  const std::string& member, const std::string& arn) {
     return map_of(call(operation, {{kind + "Arn", arn}}), member);
@@ -170,6 +169,15 @@ class JobFaults : public EngineTest {
          {{"TableName", "Songs"},
           {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", false}}}});
     ASSERT_THAT(engine_->delete_table({.table = "Songs"}), IsOk());
+  }
+  // Returns the ARN of a backup that fails with the store and is retried in an hour.
+  std::string drop_songs_while_a_backup_fails() {
+    pause_ = std::chrono::hours(1);
+    faults_.fail_all({.code = Code::kIo, .message = "the disk is full"});
+    std::string backup = create_backup();
+    EXPECT_TRUE(comes_true([&] { return engine_->stats().failing_jobs == 1; }));
+    drop_songs();
+    return backup;
   }
   // Waits until the rows of dropped tables are erased.
   void expect_erased() {

@@ -55,11 +55,7 @@ TEST_F(JobFaults, AnImportSurvivesARefusalOfAnyOperation) {
 
 TEST_F(JobFaults, BulkPutsSurviveARefusalOfAnyOperation) {
   refuse_each_operation([&] {
-    const Item bulk = ended_bulk_puts(start_bulk_puts());
-    EXPECT_EQ(text_of(bulk, "BulkOperationStatus"), "COMPLETED_WITH_ERRORS");
-    EXPECT_EQ(integer_of(bulk, "ProcessedItemCount"), 2 * kItems + 1);
-    EXPECT_EQ(integer_of(bulk, "FailedItemCount"), 1);
-    EXPECT_EQ(count("Songs"), 2 * kItems);
+    expect_ended_bulk_puts(start_bulk_puts());
     EXPECT_EQ(count("Songs", "byGenre"), 2 * kItems);
     EXPECT_TRUE(Records(engine_->store()).list(RecordKind::kOutput)->empty());
   });
@@ -234,11 +230,7 @@ TEST_F(JobFaults, ALogIsTrimmedDespiteARefusalOfAnyOperation) {
 }
 
 TEST_F(JobFaults, ATableIsDroppedWhileItsBackupIsRetried) {
-  pause_ = 1h;
-  faults_.fail_all({.code = Code::kIo, .message = "the disk is full"});
-  const std::string backup = create_backup();
-  ASSERT_TRUE(comes_true([&] { return engine_->stats().failing_jobs == 1; }));
-  drop_songs();
+  const std::string backup = drop_songs_while_a_backup_fails();
   EXPECT_EQ(backup_status(backup), "CREATING");
   faults_.mend();
   ASSERT_TRUE(comes_true([&] {
@@ -314,11 +306,7 @@ TEST_F(DamagedStore, EndsABackupWhichIsDeleted) {
 }
 
 TEST_F(DamagedStore, EndsABackupOfADroppedTableWhoseRowsAreErased) {
-  pause_ = 1h;
-  faults_.fail_all({.code = Code::kIo, .message = "the disk is full"});
-  const std::string backup = create_backup();
-  ASSERT_TRUE(comes_true([&] { return engine_->stats().failing_jobs == 1; }));
-  drop_songs();
+  const std::string backup = drop_songs_while_a_backup_fails();
   damage_next();
   engine_->parts().jobs.retry_now();
   EXPECT_TRUE(comes_true([&] { return backup_status(backup).empty(); }));

@@ -7,21 +7,11 @@
 #include "api/admin/document.h"
 #include "engine/catalog/records.h"
 #include "engine/jobs/shared_jobs_harness.h"
+#include "engine/testing/import_request.h"
 #include "transfer/bucket.h"
 
 namespace stator::test {
 namespace {
-
-Item import_request(const std::string& bucket) {
-  const Item key{{"AttributeName", "pk"}, {"AttributeType", "S"}};
-  return {{"S3BucketSource", Item{{"S3Bucket", bucket}, {"S3KeyPrefix", "rows"}}},
-          {"InputFormat", "CSV"},
-          {"TableCreationParameters",
-           Item{{"TableName", "New"},
-                {"BillingMode", "PAY_PER_REQUEST"},
-                {"AttributeDefinitions", List{key}},
-                {"KeySchema", List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}}}}};
-}
 
 // Writes puts of a new and of an existing item per song, and one invalid put.
 void write_puts(const std::filesystem::path& file, int songs) {
