@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -90,10 +89,7 @@ class JsonWriter {
   }
   void grow(std::size_t count);
   void put(char c) { *reserve(1) = c, ++used_; }
-  void put(std::string_view raw) {
-    std::memcpy(reserve(raw.size()), raw.data(), raw.size());
-    used_ += raw.size();
-  }
+  void put(std::string_view raw) { used_ += raw.copy(reserve(raw.size()), raw.size()); }
   void separate() {
     if (comma_) put(',');
   }

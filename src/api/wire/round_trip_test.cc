@@ -91,6 +91,16 @@ TEST(RoundTrip, KeepsAnswersAboutTimeToLive) {
   }
 }
 
+TEST(RoundTrip, KeepsAProjectionWithoutAType) {
+  const std::string_view body =
+      R"({"TableName":"Table","AttributeDefinitions":[{"AttributeName":"k","AttributeType":"S"}],)"
+      R"("GlobalSecondaryIndexUpdates":[{"Create":{"IndexName":"New",)"
+      R"("KeySchema":[{"AttributeName":"k","KeyType":"HASH"}],"Projection":{}}}]})";
+  const auto read = read_request<UpdateTableRequest>(body);
+  ASSERT_THAT(read, IsOk());
+  EXPECT_EQ(to_json(*read), body);
+}
+
 TEST(RoundTrip, OmitsAbsentMembers) {
   EXPECT_EQ(to_json(ListTablesRequest{}), "{}");
   EXPECT_EQ(to_json(GetItemRequest{.table = "T", .key = {{"k", 1}}}),

@@ -34,7 +34,9 @@ void write_key_schema(JsonWriter& json, const KeySchema& schema) {
 
 void write_projection(JsonWriter& json, const Projection& projection) {
   json.key("Projection").object([&] {
-    write_enum(json, "ProjectionType", projection.type);
+    if (projection.type != kNoProjectionType) {
+      write_enum(json, "ProjectionType", projection.type);
+    }
     if (!projection.non_key_attributes.empty()) {
       write_texts(json, "NonKeyAttributes", projection.non_key_attributes);
     }
