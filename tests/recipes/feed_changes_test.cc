@@ -230,7 +230,8 @@ TEST_P(FeedChanges, WhatWasTrimmedDoesNotComeBack) {
   EXPECT_EQ(feed().deliver_pending().value().posts, 0);
   EXPECT_TRUE(texts_of({"ann"}).empty());
   EXPECT_TRUE(texts_of({"f0"}).empty());
-  const auto stones = bench.client.scan({.table = "Feeds"});
+  const auto stones =
+      bench.client.scan({.table = "Feeds", .filter = "attribute_not_exists(stator_settings)"});
   for (const Item& stone : stones.value().items) {
     EXPECT_EQ(stone.contains("retracted"), stone.contains("author")) << "no tombstone";
     EXPECT_TRUE(stone.contains("expires_at"));
@@ -273,9 +274,9 @@ TEST_P(FeedChanges, ReadsNoWholePageMoreForOneTombstone) {
       ASSERT_OK(feed().retract({"ann"}, id));
     }
   }
-  ASSERT_OK(feed().deliver_pending());
+  const Feed reader = started_feed();
   const auto reading =
-      bench.cost_of([&] { EXPECT_EQ(feed().read({"ann"}, 19).value().items.size(), 19U); });
+      bench.cost_of([&] { EXPECT_EQ(reader.read({"ann"}, 19).value().items.size(), 19U); });
   EXPECT_EQ(reading.requests, 2);
   EXPECT_LE(reading.read_units, 22);  // of 20 posts and one tombstone
 }

@@ -163,6 +163,10 @@ class World {
       hosts_.push_back(std::make_unique<HostTime>(random_, elapsed_, [this] { sleep(); }));
       publishers_.emplace_back(client_, on(host, options_));
     }
+    if (options_.merge_over > 0) {
+      EXPECT_OK(feed().deliver_pending());
+      elapsed_ += 15min;  // until workers merge
+    }
     client_.page_at_most(kPage);
     client_.before([this](std::string_view operation, int) { return fate(operation); });
   }
@@ -204,7 +208,14 @@ class World {
     return options;
   }
   int host() const { return actors_.empty() ? 0 : actors_.back().host; }
-  Feed feed() { return Feed(client_, on(host(), options_)); }
+  // Readers need not know whether posts are merged, nor workers how many shards others use.
+  FeedOptions any_options() {
+    FeedOptions options = options_;
+    if (chance(3)) options.outbox_shards = 1;
+    if (chance(3)) options.merge_over = 0;
+    return options;
+  }
+  Feed feed() { return Feed(client_, on(host(), any_options())); }
   void arrive() { client_.arrive(random_() % client_.delayed()); }
 
   void move_time() {
@@ -469,10 +480,10 @@ class World {
 
   // Copies are written in parallel: nothing depends on their order any more.
   void deliver_all() {
-    FeedOptions parallel = options_;
-    parallel.parallel_writes = 4;
     for (int i = 0; i < 4; ++i) {
       elapsed_ += 1h;
+      FeedOptions parallel = any_options();
+      parallel.parallel_writes = 4;
       const auto delivered = Feed(client_, on(i % kHosts, parallel)).deliver_pending();
       EXPECT_OK(delivered);
       EXPECT_TRUE(i < 3 || delivered.value_or(Delivered()).posts == 0);
@@ -495,6 +506,9 @@ class World {
     for (const UserId& user : users_) {
       read[user] = posts_read_by(user);
       stored[user] = stored_for(user);
+    }
+    for (const UserId& author : authors_) {
+      if (!stored_for({"MERGED#" + author.text}).empty()) ++tally_["merged"];
     }
     for (std::size_t i = 0; i < posts_.size(); ++i) {
       const Written& written = posts_[i];
@@ -587,7 +601,7 @@ TEST(FeedSimulation, PostsAndRetractionsSurviveLossDelayAndCrashes) {
   for (const char* event :
        {"lost request", "lost response", "late request", "late repetition", "repetition", "refusal",
         "crash", "pause", "clock jump", "edit", "retraction", "trim", "worker", "put off",
-        "failed again", "post taken over", "shard taken over", "resumed"}) {
+        "failed again", "merged", "post taken over", "shard taken over", "resumed"}) {
     RecordProperty(event, tally[event]);
     EXPECT_TRUE(tally[event] > 0 || runs < kRuns) << event;
   }

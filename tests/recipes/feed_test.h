@@ -46,6 +46,7 @@ class FeedTest : public testing::TestWithParam<FeedHome> {
   void SetUp() override {
     if (is_streamed()) STATOR_NEEDS(Ability::kStreams);
     for (const auto& table : Feed::table_definitions(options())) bench.create(table);
+    ASSERT_OK(feed().deliver_pending());  // stores the settings, before faults are counted
   }
 
   virtual FeedOptions options() {
@@ -75,6 +76,12 @@ class FeedTest : public testing::TestWithParam<FeedHome> {
   }
   std::vector<std::string> texts_of(const UserId& user) {
     return contents(feed().read(user, 1000).value().items);
+  }
+  // A Feed that does not read the settings soon.
+  Feed started_feed() {
+    Feed started = feed();
+    EXPECT_OK(started.deliver_pending());
+    return started;
   }
   // Every item of a user's feed as stored, except tombstones.
   std::vector<Item> items_of(const std::string& user) {

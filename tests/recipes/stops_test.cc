@@ -20,10 +20,11 @@ class Stops : public testing::Test {
  protected:
   using Call = std::function<void(const std::stop_token& stop)>;
 
-  // Makes the call with a stop during its `nth` request (of an operation), which is lost unless it
-  // may pass after a stop. The others have the fates that HttpClient would decide. Returns whether
-  // there was such a request.
-  bool stopped_during(int nth, const Call& call, std::string_view of = {}) {
+  // Makes the call with a stop during its `nth` request (of an operation). Unless it may pass after
+  // a stop, it meets `fate`. The others have the fates that HttpClient would decide. Returns
+  // whether there was such a request.
+  bool stopped_during(int nth, const Call& call, std::string_view of = {},
+                      const Fate& fate = lose_request()) {
     std::stop_source stop;
     std::atomic<int> sent = 0;
     std::atomic<int> unlimited = 0;
@@ -38,7 +39,7 @@ class Stops : public testing::Test {
       if (stop.stop_requested() && limits->left() > recipes::kMaxAfterStop) ++unending;
       if ((!of.empty() && operation != of) || ++sent != nth) return pass();
       stop.request_stop();
-      if (limits->are_over()) return lose_request();
+      if (limits->are_over()) return fate;
       if (limits->left() > recipes::kMaxAfterStop) ++unending;
       return pass();
     });
@@ -155,21 +156,24 @@ INSTANTIATE_TEST_SUITE_P(Outboxes, FeedStops, testing::Values(Outbox::kIndex, Ou
                          });
 
 TEST_P(FeedStops, EndDeliveryAndReleaseItsClaim) {
-  for (const bool by_worker : {false, true}) {
-    for (int nth = 1; nth < 12; ++nth) {
+  for (const int variant : {0, 1, 2, 3}) {
+    const bool by_worker = variant % 2 == 1;
+    const Fate fate = variant < 2 ? lose_request() : lose_reply();
+    for (int nth = 1; nth < 20; ++nth) {
       // A worker claims the whole stream of a table only for the first posts.
-      options.table = "Feeds" + std::to_string(nth) + (by_worker ? "Worker" : "");
+      options.table = "Feeds" + std::to_string(nth) + "of" + std::to_string(variant);
       bench.create(Feed::table_definitions(options)[0]);
       ASSERT_OK(feed().publish({"ann"}, "post"));
       const Feed stopped = feed();
-      const bool met = stopped_during(nth, [&](const std::stop_token& stop) {
+      const auto deliver = [&](const std::stop_token& stop) {
         const auto done = by_worker ? stopped.run_worker(stop, 1ms) : stopped.deliver_pending(stop);
         expect_done_or_cancelled(done);
-      });
-      EXPECT_TRUE(claimed(options.table).empty()) << nth << by_worker;
+      };
+      const bool met = stopped_during(nth, deliver, {}, fate);
+      EXPECT_TRUE(claimed(options.table).empty()) << nth << " of " << variant;
       // The time has not passed, so a claim would still be held.
       ASSERT_OK(feed().deliver_pending());
-      EXPECT_EQ(feed().read({"29"}, 1000).value().items.size(), 1U) << nth << by_worker;
+      EXPECT_EQ(feed().read({"29"}, 1000).value().items.size(), 1U) << nth << " of " << variant;
       if (!met) break;
     }
   }

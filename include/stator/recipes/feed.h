@@ -16,8 +16,8 @@
 // Visibility: reads are consistent unless FeedOptions::consistent_reads is false.
 // Thread safety: any thread can call every method; any number of processes can deliver.
 // Lifetime: borrows the client and the time source.
-// Errors: kInvalidArgument, kInFuture, kNotFound, kConflict, kBadCursor, kCancelled, and the
-// client's.
+// Errors: kInvalidArgument, kInFuture, kNotFound, kConflict, kLimitsDisagree, kBadCursor,
+// kCancelled, and the client's.
 // Layout: docs/formats/recipes.md.
 #pragma once
 
@@ -88,7 +88,8 @@ enum class Outbox {
             // stream also contains every copy. A worker must run at least daily; if records have
             // expired unread, it scans the table for undelivered posts
   kNone,    // no delivery, posts are only in their authors' own feeds: 1 WCU per publish, edit or
-            // retraction
+          // retraction. Within a minute after a worker has run for the table and user_prefix, these
+          // return kLimitsDisagree
 };
 
 // The followers of authors. Implement it if they are stored outside the followers table.
@@ -98,8 +99,8 @@ class Followers {
   virtual ~Followers() = default;
   // Returns followers of `author` in a stable order, starting after `cursor` (empty: at the first).
   virtual Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) = 0;
-  // Returns the authors that `user` follows, likewise. Called only if FeedOptions::merge_over is
-  // set.
+  // Returns the authors that `user` follows, likewise. Called only if feeds of the table are
+  // merged.
   virtual Result<Page<UserId>> following(const UserId& user, int limit,
                                          const std::string& cursor) = 0;
 };
@@ -150,8 +151,9 @@ struct FeedOptions {
   std::chrono::seconds keep_retracted = std::chrono::days(30);
   // Posts of authors with more followers than this (up to 100,000) are not copied to each follower.
   // They are merged when feeds are read: each read then takes one more query for the authors that
-  // the user follows, and one for each such author. 0: never merge. Set it for readers before
-  // workers, and never lower it to 0 again: a reader with 0 omits merged posts.
+  // the user follows, and one for each such author. 0: this worker merges none. The table stores
+  // whether any worker merges, so readers may have 0: they read that once a minute. Workers copy
+  // all posts during the first 15 minutes.
   int merge_over = 0;
   // How often each Feed reads the list of those authors, which is 17 items of up to 400 KB. Until
   // the next refresh, reads can lack posts of authors that were added: the pages before it then
@@ -160,8 +162,8 @@ struct FeedOptions {
   bool consistent_reads = true;  // false: half the RCUs, but a user's own post can appear late
   std::chrono::nanoseconds max_skew = std::chrono::minutes(10);
   Outbox outbox = Outbox::kIndex;
-  // 1 to 64 index partitions of undelivered posts; never lower it, and raise it for workers first:
-  // a worker with fewer does not deliver the posts in the others.
+  // 1 to 64 index partitions of undelivered posts. The table stores the highest number that any
+  // program uses, and workers read all of them; they notice a higher one within a minute.
   int outbox_shards = 1;
   std::string cursor_key = {};  // secret that signs cursors; set it to share cursors between hosts
   // Names of the table's key attributes and index. `user_prefix` precedes a user's id in the
@@ -200,7 +202,7 @@ class Feed {
   // max_skew, new posts continue the earlier times; if it is set back further, they take the new
   // time and appear below older posts. `content`: up to 350,000 bytes of UTF-8.
   // Errors: kConflict if the id was published with other content; kInFuture if its time is beyond
-  // max_skew.
+  // max_skew; kLimitsDisagree, also of edit() and retract(), for Outbox::kNone if workers deliver.
   Result<Published> publish(const UserId& author, std::string_view content,
                             std::optional<PostId> id = {}) const;
 
@@ -219,6 +221,7 @@ class Feed {
 
   // Returns the newest `count` (1 to 1,000) posts of a user's feed that follow the cursor. Pages
   // neither skip nor repeat posts that exist throughout, except as `merged_refresh` says.
+  // Errors: kInvalidArgument without followers if posts of the table are merged.
   Result<Page<Post>> read(const UserId& user, int count, const std::string& cursor = {}) const;
 
   // Deletes all but the newest `keep` (0 or more) posts of a user's feed and returns the number of

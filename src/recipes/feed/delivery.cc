@@ -7,7 +7,6 @@
 #include "base/random.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
-#include "recipes/common/stop_limit.h"
 
 namespace stator::recipes {
 namespace {
@@ -107,7 +106,7 @@ Result<Delivery::Outcome> Delivery::deliver(Job job) {
     if (*outcome == Outcome::kDone) put_off_.remove(job.key);
     return outcome;
   }
-  release(job);
+  state_.release(job.key, job.claim);
   if (outcome.error().code == Code::kCancelled) return outcome;
   return put_off(job.key, job.author, std::move(outcome).error());
 }
@@ -161,16 +160,6 @@ Result<Delivery::Look> Delivery::claim(const Job& job) {
   return Look{.post = std::move(there)};
 }
 
-// Releases the claim early. If this fails, the next worker waits until the claim expires.
-void Delivery::release(const Job& job) {
-  const AfterStop limit;
-  static_cast<void>(state_.client.update_item({.table = options_.table,
-                                               .key = job.key,
-                                               .update = "REMOVE claim, claim_until",
-                                               .condition = "claim = :mine",
-                                               .values = Values{{":mine", job.claim}}}));
-}
-
 // Writes all copies of the version. Returns false, and stops writing, if the post or its claim has
 // changed. Then finish() must not be sent: it could arrive after this attempt has claimed the post
 // again.
@@ -197,8 +186,12 @@ Result<bool> Delivery::pass(const Job& job) {
 Result<std::string> Delivery::spread_of(const Job& job) {
   if (const std::string* spread = text_in(job.version.post, "spread")) return *spread;
   // An edited post without `spread` might have been copied by a release without merging.
-  if (options_.merge_over == 0 || !job.version.is_first()) return kSpreadCopies;
-  STATOR_ASSIGN_OR_RETURN(const bool merged, has_too_many_followers(job.author));
+  STATOR_ASSIGN_OR_RETURN(const FeedTerms terms, state_.settings.terms(state_));
+  if (!terms.merged_from || !job.version.is_first()) return kSpreadCopies;
+  bool merged = options_.merge_over > 0 && state_.time.now() >= *terms.merged_from;
+  if (merged) {
+    STATOR_ASSIGN_OR_RETURN(merged, has_too_many_followers(job.author));
+  }
   if (merged) STATOR_RETURN_IF_ERROR(state_.merged_authors.add(state_, job.author, stop_));
   const std::string spread = merged ? kSpreadMerged : kSpreadCopies;
   STATOR_ASSIGN_OR_RETURN(const bool noted, note(job, "spread", spread));

@@ -69,7 +69,6 @@ class Delivery {
   Result<Outcome> deliver_claimed(Job& job);
   Result<Outcome> put_off(const Item& key, const UserId& author, Error error);
   Result<Look> claim(const Job& job);
-  void release(const Job& job);
   Result<std::string> spread_of(const Job& job);
   Result<bool> has_too_many_followers(const UserId& author);
   Result<bool> pass(const Job& job);

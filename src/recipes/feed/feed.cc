@@ -11,6 +11,7 @@
 #include "base/random.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/common/stop_limit.h"
 #include "recipes/feed/feed_state.h"
 #include "recipes/feed/post_keys.h"
 
@@ -23,7 +24,6 @@ namespace {
 // A post must fit into every follower's feed, even if the follower's id is longer than the
 // author's. So the limit is 400 KB less the keys, with space for future attributes.
 constexpr std::size_t kMaxContentBytes = 350'000;
-constexpr int kMaxShards = 64;
 constexpr int kMaxMergeOver = 100'000;
 constexpr std::size_t kMaxPrefixBytes = 512;
 constexpr int kMaxParallelWrites = 64;
@@ -75,7 +75,7 @@ Result<void> FeedState::check_options() const {
   STATOR_RETURN_IF_ERROR(check_prefix("user_prefix", options.user_prefix));
   STATOR_RETURN_IF_ERROR(check_text("merged_prefix", options.merged_prefix, kMaxPrefixBytes));
   STATOR_RETURN_IF_ERROR(check_text("stream_prefix", options.stream_prefix, kMaxPrefixBytes));
-  if (options.outbox_shards < 1 || options.outbox_shards > kMaxShards) {
+  if (options.outbox_shards < 1 || options.outbox_shards > kMaxOutboxShards) {
     return invalid("outbox_shards", "must be 1 to 64");
   }
   if (options.merge_over < 0 || options.merge_over > kMaxMergeOver) {
@@ -95,15 +95,15 @@ Result<void> FeedState::check_options() const {
 
 Result<void> FeedState::check_user(std::string_view argument, const UserId& user) const {
   STATOR_RETURN_IF_ERROR(check_text(argument, user.text, kMaxUserIdBytes));
-  for (const char* reserved : {kFormerPrefix, kRecipientsPrefix}) {
+  for (const char* reserved : {kFormerPrefix, kRecipientsPrefix, kSettingsUser}) {
     if (user.text.starts_with(reserved)) {
       return invalid(argument, std::string("begins with ") + reserved + ", which is reserved");
     }
   }
-  if (options.merge_over > 0 && user.text.starts_with(options.merged_prefix)) {
+  if (user.text.starts_with(options.merged_prefix)) {
     return invalid(argument, "begins with merged_prefix, whose partitions are not users'");
   }
-  if (options.outbox == Outbox::kStream && user.text.starts_with(options.stream_prefix)) {
+  if (user.text.starts_with(options.stream_prefix)) {
     return invalid(argument, "begins with stream_prefix, whose partitions are not users'");
   }
   return {};
@@ -147,6 +147,15 @@ Values FeedState::claim_values(const std::string& claim) const {
   const int64_t until = now + options.claim.count();
   const int64_t skew_ms = std::chrono::floor<std::chrono::milliseconds>(options.max_skew).count();
   return {{":mine", claim}, {":until", until}, {":now", now}, {":latest", until + skew_ms}};
+}
+
+void FeedState::release(const Item& key, const std::string& claim) const {
+  const AfterStop limit;
+  static_cast<void>(client.update_item({.table = options.table,
+                                        .key = key,
+                                        .update = "REMOVE claim, claim_until",
+                                        .condition = "claim = :mine",
+                                        .values = Values{{":mine", claim}}}));
 }
 
 int64_t FeedState::tombstone_expiry() const {
@@ -243,6 +252,7 @@ Result<Published> Feed::publish(const UserId& author, std::string_view content,
   STATOR_ASSIGN_OR_RETURN(const AttributeValue range_key,
                           PostKeys::range_key(state.options.layout, *id));
   STATOR_RETURN_IF_ERROR(check_event_time("id", id->at(), now, state.options.max_skew));
+  STATOR_RETURN_IF_ERROR(state.settings.check_publisher(state));
 
   PutItemRequest put{.table = state.options.table,
                      .item = state.key_of(author, range_key),
@@ -285,6 +295,7 @@ Result<void> Feed::edit(const UserId& author, const PostId& id, std::string_view
   STATOR_RETURN_IF_ERROR(check_text("content", content, kMaxContentBytes));
   STATOR_ASSIGN_OR_RETURN(const AttributeValue range_key,
                           PostKeys::range_key(state.options.layout, id));
+  STATOR_RETURN_IF_ERROR(state.settings.check_publisher(state));
   const std::string edit = random_uuid();
   int64_t edits = 0;
   for (int tried = 0; tried < kMaxEditAttempts; ++tried) {
@@ -335,6 +346,7 @@ Result<void> Feed::retract(const UserId& author, const PostId& id) const {
   STATOR_RETURN_IF_ERROR(state.check_user("author", author));
   STATOR_ASSIGN_OR_RETURN(const AttributeValue range_key,
                           PostKeys::range_key(state.options.layout, id));
+  STATOR_RETURN_IF_ERROR(state.settings.check_publisher(state));
   // A copy of another author's post must not be retracted here.
   UpdateItemRequest mark{.table = state.options.table,
                          .key = state.key_of(author, range_key),

@@ -42,7 +42,8 @@ class Backfill {
         .consistent_read = true};
     // Skips posts whose delivery has not begun: they might be merged. Their delivery reaches the
     // user.
-    if (options_.merge_over > 0) {
+    STATOR_ASSIGN_OR_RETURN(const bool merged, state_.settings.are_merged(state_));
+    if (merged) {
       *request.filter += " AND (attribute_exists(spread) OR attribute_not_exists(outbox))";
     }
     STATOR_ASSIGN_OR_RETURN(const std::vector<Item> posts,

@@ -38,7 +38,8 @@ QueryRequest posts_in(const FeedOptions& options, const Item& position) {
 // The authors whom `user` follows and whose posts are, or ever were, merged.
 Result<std::vector<UserId>> merged_authors(const FeedState& state, const UserId& user) {
   std::vector<UserId> followed;
-  if (state.options.merge_over == 0 || state.followers == nullptr) return followed;
+  STATOR_ASSIGN_OR_RETURN(const bool merged, state.settings.are_merged(state));
+  if (!merged) return followed;
   STATOR_ASSIGN_OR_RETURN(const MergedAuthors::List authors, state.merged_authors.list(state));
   if (authors->empty()) return followed;
   std::string cursor;

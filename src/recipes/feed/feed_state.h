@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "recipes/feed/feed_settings.h"
 #include "recipes/feed/merged_authors.h"
 #include "recipes/feed/table_followers.h"
 #include "stator/recipes/feed.h"
@@ -22,6 +23,9 @@ inline constexpr const char* kSpreadMerged = "merged";
 
 // Prefix of the partitions that record the recipients of a post, if followers are stored elsewhere.
 inline constexpr const char* kRecipientsPrefix = "SENT#";
+// The partition of the settings. No user's id begins with it.
+inline constexpr const char* kSettingsUser = "SETTINGS#";
+inline constexpr int kMaxOutboxShards = 64;
 
 // Condition, used with claim_values(): the claim is free, the caller's own, or expired. An end
 // later than any that can be set now comes from a wrong clock.
@@ -39,6 +43,7 @@ struct FeedState {
   Followers* followers;                             // null: the feed has no followers
   mutable std::atomic<int64_t> last_post_us{0};     // makes times of one object's posts unique
   mutable MergedAuthors merged_authors = {};
+  FeedSettings settings = {};
 
   Result<void> check_options() const;
   Result<void> check_user(std::string_view argument, const UserId& user) const;
@@ -69,6 +74,9 @@ struct FeedState {
   Time next_post_time(Time now) const;
   int64_t now_ms() const;
   Values claim_values(const std::string& claim) const;
+  // Releases a claim, if it was taken, even after a stop. If this fails, the next worker waits
+  // until the claim expires.
+  void release(const Item& key, const std::string& claim) const;
 
   Result<Post> post_of(const Item& item) const;
 };

@@ -167,8 +167,12 @@ Result<bool> FeedStream::begin(const std::string& shard, Reading& reading, Deliv
   }
   bool follows_on = false;
   if (reading.parent && !reading.is_behind_gap) {
-    STATOR_ASSIGN_OR_RETURN(const std::optional<Item> parent, stored(*reading.parent));
-    follows_on = parent && parent->contains("ended");
+    auto parent = stored(*reading.parent);
+    if (!parent) {
+      state_.release(state_.shard_key(shard), claim_);
+      return failure_of(std::move(parent));
+    }
+    follows_on = *parent && (*parent)->contains("ended");
   }
   if (!follows_on && state_.time.since_boot() >= covered_until_) {
     const std::chrono::nanoseconds now = state_.time.since_boot();
@@ -294,6 +298,7 @@ Result<std::optional<Item>> FeedStream::claim(const std::string& shard) {
                             [&] { return state_.client.update_item(take); });
   if (taken) return std::move(taken->attributes);
   if (taken.error().code == Code::kConditionalCheckFailed) return std::optional<Item>();
+  state_.release(take.key, claim_);  // it might have been taken
   return failure_of(std::move(taken));
 }
 

@@ -38,7 +38,8 @@ class Waiting {
   Result<bool> deliver_new(Delivery& delivery) {
     if (state_.options.outbox == Outbox::kStream) return stream_.look(delivery);
     const int64_t before = delivery.done().posts;
-    for (int shard = 0; shard < state_.options.outbox_shards; ++shard) {
+    STATOR_ASSIGN_OR_RETURN(const FeedTerms terms, state_.settings.terms(state_));
+    for (int shard = 0; shard < terms.outbox_shards; ++shard) {
       STATOR_RETURN_IF_ERROR(delivery.drain(state_.outbox(shard)));
     }
     return delivery.done().posts > before;
@@ -55,7 +56,7 @@ Result<void> check_worker(const FeedState& state) {
   if (state.followers == nullptr) {
     return invalid("followers_table", "must name the followers to deliver to");
   }
-  return {};
+  return state.settings.add_worker(state);
 }
 
 class Worker {
