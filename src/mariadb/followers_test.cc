@@ -155,6 +155,12 @@ TEST_F(SqlFollowers, GetThePostsOfAFeed) {
     for (const auto& table : Feed::table_definitions(feeds)) {
       ASSERT_TRUE(create_table_if_missing(*database, table));
     }
+    // Posts have been merged for long.
+    ASSERT_TRUE(database->put_item({.table = feeds.table,
+                                    .item = {{"partition_key", "SETTINGS#"},
+                                             {"range_key", "SETTINGS"},
+                                             {"stator_version", 1},
+                                             {"stator_settings", Map{{"merged_from", 0}}}}}));
     const Feed feed(*database, feeds);
     ASSERT_TRUE(feed.publish({"ann"}, "hello"));
     const auto delivered = feed.deliver_pending();

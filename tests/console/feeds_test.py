@@ -78,9 +78,15 @@ class Feeds(harness.ConsoleTest):
         self.assertEqual([content for *_, content in self.posts()], [f"post {i}" for i in reversed(range(45))])
         self.assertNotIn("Older posts", [e.text for e in self.all("button")])
 
+    # Otherwise workers begin to merge after 15 minutes.
+    def merge_from_the_beginning(self):
+        self.server.put("Merged", partition_key={"S": "SETTINGS#"}, range_key={"S": "SETTINGS"}, stator_version={"N": "1"},
+                        stator_settings={"M": {"merged_from": {"N": "0"}}})
+
     def test_merged_authors_are_merged(self):
         for user in ("x", "y"):
             self.feed("follow", user, "star", of="merged")
+        self.merge_from_the_beginning()
         self.feed("follow", "x", "few", of="merged")
         for i in range(13):
             self.feed("post", "star", f"star {i}", of="merged")
@@ -100,6 +106,7 @@ class Feeds(harness.ConsoleTest):
     def test_the_list_of_merged_authors_is_read_up_to_a_bound(self):
         for user in ("p", "q"):
             self.feed("follow", user, "lead", of="merged")
+        self.merge_from_the_beginning()
         self.feed("post", "lead", "From the one author", of="merged")
         self.feed("deliver", of="merged")
         self.open("#/recipes/feeds/Merged?user=p&followers=Relations")

@@ -140,27 +140,79 @@ TEST_P(MergedFeedSettings, APostThatAWorkerWithoutMergingBeganToCopyIsCopied) {
   EXPECT_TRUE(texts_of({"f0"}).empty());
 }
 
-TEST_P(MergedFeedSettings, AReaderWithoutFollowersIsRefused) {
+TEST_P(MergedFeedSettings, AReaderWithoutFollowersIsRefusedIfPostsAreMerged) {
   FeedOptions alone = options();
   alone.followers_table.clear();
+  follow(4, {"star"});
+  ASSERT_OK(merging().deliver_pending());
+  bench.time.advance(15min);
   EXPECT_OK(Feed(bench.client, alone).read({"f0"}, 10));
+  post("star", "hello");
   ASSERT_OK(merging().deliver_pending());
   EXPECT_FAILS(Code::kInvalidArgument, Feed(bench.client, alone).read({"f0"}, 10));
 }
 
-// Earlier releases stored only the list, and all their readers had to merge.
-TEST_P(MergedFeedSettings, AFeedThatIsMergedAlreadyIsMergedWithoutAPause) {
+// A worker that did not know yet that posts can be merged might have begun to copy it.
+TEST_P(MergedFeedSettings, APostFromBeforeTheStartOfMergingIsCopied) {
   follow(4, {"star"});
-  const bool numbers = GetParam().layout == FeedLayout::kNewestFirst;
-  ASSERT_OK(bench.client.put_item(
-      {.table = "Feeds",
-       .item = {{"partition_key", "MERGED#"},
-                {"range_key", numbers ? AttributeValue(0) : AttributeValue("AUTHORS")},
-                {"authors", StringSet{"moon"}}}}));
-  post("star", "hello");
   ASSERT_OK(merging().deliver_pending());
-  EXPECT_EQ(items_of("MERGED#star").size(), 1U);
+  bench.time.advance(14min);
+  post("star", "hello");
+  bench.time.advance(1h);
+  ASSERT_OK(merging().deliver_pending());
+  EXPECT_TRUE(items_of("MERGED#star").empty());
   EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"hello"});
+}
+
+// Otherwise no feed could be read once a post is merged.
+TEST_P(FeedSettings, AWorkerDoesNotMergeWithoutTheIndexOfFollowedAuthors) {
+  EXPECT_FAILS(Code::kValidation, merging().deliver_pending());
+  EXPECT_FALSE(stored().contains("merged_from"));
+}
+
+TEST_P(FeedSettings, AWorkerThatCannotLookForPostsStoresNothing) {
+  FeedOptions other = options();
+  other.user_prefix = "OTHER#";
+  bench.client.before([](std::string_view operation, int) {
+    return operation == "Query" || operation == "DescribeTable" ? refuse(Code::kAccessDenied)
+                                                                : pass();
+  });
+  EXPECT_FAILS(Code::kAccessDenied, Feed(bench.client, other).deliver_pending());
+  bench.client.before(nullptr);
+  other.outbox = Outbox::kNone;
+  EXPECT_OK(Feed(bench.client, other).publish({"ann"}, "hello"));
+}
+
+TEST_P(FeedSettings, ARunningWorkerStoresThemAgainAfterTheyWereDeleted) {
+  follow(1, {"ann"});
+  const Feed worker = feed();
+  ASSERT_OK(worker.deliver_pending());
+  const std::vector<Item> items = items_of("SETTINGS#");
+  ASSERT_EQ(items.size(), 1U);
+  Item key = items[0];
+  key.erase("stator_settings");
+  key.erase("stator_version");
+  ASSERT_OK(bench.client.delete_item({.table = "Feeds", .key = key}));
+  bench.time.advance(1min);
+  post("ann", "hello");
+  ASSERT_OK(worker.deliver_pending());
+  EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"hello"});
+  EXPECT_EQ(stored().at("outbox_shards"), AttributeValue(1));
+}
+
+TEST_P(FeedSettings, DoNotReplaceAnotherProgramsItem) {
+  FeedOptions other = options();
+  other.user_prefix = "OTHER#";
+  const bool numbers = GetParam().layout == FeedLayout::kNewestFirst;
+  const Item theirs{{"partition_key", "OTHER#SETTINGS#"},
+                    {"range_key", numbers ? AttributeValue(0) : AttributeValue("SETTINGS")},
+                    {"mine", 1}};
+  ASSERT_OK(bench.client.put_item({.table = "Feeds", .item = theirs}));
+  EXPECT_FAILS(Code::kConflict, Feed(bench.client, other).deliver_pending());
+  const auto found = bench.client.query({.table = "Feeds",
+                                         .key_condition = "partition_key = :pk",
+                                         .values = Values{{":pk", "OTHER#SETTINGS#"}}});
+  EXPECT_EQ(found.value().items, std::vector<Item>{theirs});
 }
 
 }  // namespace

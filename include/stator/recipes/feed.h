@@ -41,7 +41,9 @@ struct FeedState;
 }
 
 struct UserId {
-  std::string text;  // 1 to 1,024 bytes of UTF-8
+  // 1 to 1,024 bytes of UTF-8. Must not begin with FORMER#, SENT#, SETTINGS#, or the merged_prefix
+  // or stream_prefix of the options.
+  std::string text;
   auto operator<=>(const UserId&) const = default;
 };
 
@@ -88,8 +90,8 @@ enum class Outbox {
             // stream also contains every copy. A worker must run at least daily; if records have
             // expired unread, it scans the table for undelivered posts
   kNone,    // no delivery, posts are only in their authors' own feeds: 1 WCU per publish, edit or
-          // retraction. Within a minute after a worker has run for the table and user_prefix, these
-          // return kLimitsDisagree
+            // retraction. Within about a minute after a worker has run for the table and the
+            // user_prefix, or a publisher has used several shards, these return kLimitsDisagree
 };
 
 // The followers of authors. Implement it if they are stored outside the followers table.
@@ -152,8 +154,9 @@ struct FeedOptions {
   // Posts of authors with more followers than this (up to 100,000) are not copied to each follower.
   // They are merged when feeds are read: each read then takes one more query for the authors that
   // the user follows, and one for each such author. 0: this worker merges none. The table stores
-  // whether any worker merges, so readers may have 0: they read that once a minute. Workers copy
-  // all posts during the first 15 minutes.
+  // that some worker merges, so readers can have 0: they read that about once a minute. Posts of
+  // the first 15 minutes after that was stored are copied. A followers table needs the index of
+  // table_definitions().
   int merge_over = 0;
   // How often each Feed reads the list of those authors, which is 17 items of up to 400 KB. Until
   // the next refresh, reads can lack posts of authors that were added: the pages before it then
@@ -221,7 +224,7 @@ class Feed {
 
   // Returns the newest `count` (1 to 1,000) posts of a user's feed that follow the cursor. Pages
   // neither skip nor repeat posts that exist throughout, except as `merged_refresh` says.
-  // Errors: kInvalidArgument without followers if posts of the table are merged.
+  // Errors: kInvalidArgument without followers if the table lists merged authors.
   Result<Page<Post>> read(const UserId& user, int count, const std::string& cursor = {}) const;
 
   // Deletes all but the newest `keep` (0 or more) posts of a user's feed and returns the number of

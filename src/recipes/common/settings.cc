@@ -44,16 +44,21 @@ Result<Map> SettingsItem::change(const Change& change) const {
     merged.try_emplace(kFormat, 1);
     for (const auto& [name, value] : changed) merged.insert_or_assign(name, value);
     const int64_t version = int64_in(item, kSettingsVersion).value_or(0);
+    if (version == 0 && !item.empty()) {
+      return fail(Code::kConflict, "the item at the key of the settings of " + table_ +
+                                       " has another program's attributes");
+    }
     PutItemRequest put{.table = table_, .item = key_};
     put.item.insert_or_assign(kSettings, AttributeValue(merged));
     put.item.insert_or_assign(kSettingsVersion, version + 1);
     if (version == 0) {
-      put.condition = "attribute_not_exists(#version)";
+      put.condition = "attribute_not_exists(#key)";
+      put.names = Names{{"#key", key_.begin()->first}};
     } else {
       put.condition = "#version = :version";
+      put.names = Names{{"#version", kSettingsVersion}};
       put.values = Values{{":version", version}};
     }
-    put.names = Names{{"#version", kSettingsVersion}};
     const auto written = with_retries(retry_, time_, [&] { return client_.put_item(put); });
     if (written) return merged;
     if (written.error().code != Code::kConditionalCheckFailed) return Failure(written.error());

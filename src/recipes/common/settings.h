@@ -2,11 +2,11 @@
 // The item in which a recipe stores the settings that all its users of a table and prefix must
 // share.
 //
-// The first write stores it, unless the table has items of the recipe with this prefix: an earlier
-// release wrote them, and all users apply their own options to them. To find that out, a writer
-// sends two scans, together at most kSearchedItems items, 1 MB each. If they find none, or it may
-// not scan the table, it stores the settings: then programs with other options get an error, and
-// nothing is omitted or truncated silently.
+// The first write of a toggle or sensor stores it (feeds: feed_settings.h), unless the table has
+// items of the recipe with this prefix: an earlier release wrote them, and all users apply their
+// own options to them. To find that out, a writer sends two scans, together at most kSearchedItems
+// items, 1 MB each. If they find none, or it may not scan the table, it stores the settings: then
+// programs with other options get an error, and nothing is omitted or truncated silently.
 #pragma once
 
 #include <atomic>

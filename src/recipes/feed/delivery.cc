@@ -7,6 +7,7 @@
 #include "base/random.h"
 #include "recipes/common/keys.h"
 #include "recipes/common/requests.h"
+#include "recipes/feed/post_keys.h"
 
 namespace stator::recipes {
 namespace {
@@ -186,9 +187,12 @@ Result<bool> Delivery::pass(const Job& job) {
 Result<std::string> Delivery::spread_of(const Job& job) {
   if (const std::string* spread = text_in(job.version.post, "spread")) return *spread;
   // An edited post without `spread` might have been copied by a release without merging.
+  if (!job.version.is_first()) return kSpreadCopies;
   STATOR_ASSIGN_OR_RETURN(const FeedTerms terms, state_.settings.terms(state_));
-  if (!terms.merged_from || !job.version.is_first()) return kSpreadCopies;
-  bool merged = options_.merge_over > 0 && state_.time.now() >= *terms.merged_from;
+  const auto place = PostKeys::place_of(job.key.find(options_.range_key)->second);
+  // Workers that do not know that posts can be merged might have begun to copy earlier ones.
+  if (!terms.merged_from || !place || place->at < *terms.merged_from) return kSpreadCopies;
+  bool merged = options_.merge_over > 0;
   if (merged) {
     STATOR_ASSIGN_OR_RETURN(merged, has_too_many_followers(job.author));
   }

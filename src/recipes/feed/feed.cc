@@ -30,10 +30,11 @@ constexpr int kMaxParallelWrites = 64;
 constexpr std::chrono::hours kMinKeptRetracted{1};
 constexpr std::chrono::hours kMaxKeptRetracted{24 * 3650};
 constexpr int kMaxEditAttempts = 8;  // against concurrent edits of the same post
-constexpr std::array<std::string_view, 17> kAttributes = {
-    "author",  "content",     "edits",     "outbox",     "outbox_cursor", "claim",
-    "spread",  "claim_until", "retracted", "authors",    "former_cursor", "ended",
-    "read_to", "recipients",  "edit",      "expires_at", "trimmed"};
+constexpr std::array<std::string_view, 19> kAttributes = {
+    "author",        "content", "edits",           "outbox",        "outbox_cursor",
+    "claim",         "spread",  "claim_until",     "retracted",     "authors",
+    "former_cursor", "ended",   "read_to",         "recipients",    "edit",
+    "expires_at",    "trimmed", "stator_settings", "stator_version"};
 
 Result<void> check_key_name(std::string_view argument, std::string_view name) {
   STATOR_RETURN_IF_ERROR(check_text(argument, name, kMaxNameBytes));

@@ -42,8 +42,8 @@ class Backfill {
         .consistent_read = true};
     // Skips posts whose delivery has not begun: they might be merged. Their delivery reaches the
     // user.
-    STATOR_ASSIGN_OR_RETURN(const bool merged, state_.settings.are_merged(state_));
-    if (merged) {
+    STATOR_ASSIGN_OR_RETURN(const FeedTerms terms, state_.settings.terms(state_));
+    if (terms.merged_from) {
       *request.filter += " AND (attribute_exists(spread) OR attribute_not_exists(outbox))";
     }
     STATOR_ASSIGN_OR_RETURN(const std::vector<Item> posts,

@@ -38,10 +38,15 @@ QueryRequest posts_in(const FeedOptions& options, const Item& position) {
 // The authors whom `user` follows and whose posts are, or ever were, merged.
 Result<std::vector<UserId>> merged_authors(const FeedState& state, const UserId& user) {
   std::vector<UserId> followed;
-  STATOR_ASSIGN_OR_RETURN(const bool merged, state.settings.are_merged(state));
-  if (!merged) return followed;
+  if (state.options.merge_over == 0) {
+    STATOR_ASSIGN_OR_RETURN(const FeedTerms terms, state.settings.terms(state));
+    if (!terms.merged_from) return followed;
+  }
   STATOR_ASSIGN_OR_RETURN(const MergedAuthors::List authors, state.merged_authors.list(state));
   if (authors->empty()) return followed;
+  if (state.followers == nullptr) {
+    return invalid("followers_table", "must name the followers: feeds of this table are merged");
+  }
   std::string cursor;
   do {
     STATOR_ASSIGN_OR_RETURN(Page<UserId> page,

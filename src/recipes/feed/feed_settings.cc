@@ -31,6 +31,11 @@ FeedTerms terms_in(const Map& stored) {
   return terms;
 }
 
+Map missing_shards(const FeedOptions& options, const FeedTerms& stored) {
+  if (stored.outbox_shards >= options.outbox_shards) return {};
+  return {{kOutboxShards, options.outbox_shards}};
+}
+
 }  // namespace
 
 Result<FeedTerms> FeedSettings::terms(const FeedState& state) const {
@@ -40,27 +45,13 @@ Result<FeedTerms> FeedSettings::terms(const FeedState& state) const {
   return *kept_.set(terms_in(stored), since);
 }
 
-Result<void> FeedSettings::raise(const FeedState& state, const FeedTerms& wanted) const {
-  const auto lacks_shards = [&](const FeedTerms& terms) {
-    return terms.outbox_shards < wanted.outbox_shards;
-  };
-  const auto lacks_merging = [&](const FeedTerms& terms) {
-    return wanted.merged_from && !terms.merged_from;
-  };
+Result<void> FeedSettings::complete(const FeedState& state, const Missing& missing) const {
   STATOR_ASSIGN_OR_RETURN(const FeedTerms known, terms(state));
-  if (!lacks_shards(known) && !lacks_merging(known)) return {};
+  if (missing(known).empty()) return {};
   const auto since = state.time.since_boot();
   STATOR_ASSIGN_OR_RETURN(const Map stored,
                           item_of(state).change([&](const Map& current) -> Result<Map> {
-                            const FeedTerms terms = terms_in(current);
-                            Map added;
-                            if (lacks_shards(terms)) {
-                              added.emplace(kOutboxShards, wanted.outbox_shards);
-                            }
-                            if (lacks_merging(terms)) {
-                              added.emplace(kMergedFrom, wanted.merged_from->unix_seconds());
-                            }
-                            return added;
+                            return missing(terms_in(current));
                           }));
   kept_.set(terms_in(stored), since);
   return {};
@@ -71,40 +62,28 @@ Result<void> FeedSettings::check_publisher(const FeedState& state) const {
   if (options.outbox == Outbox::kNone) {
     STATOR_ASSIGN_OR_RETURN(const FeedTerms known, terms(state));
     if (known.outbox_shards == 0) return {};
-    return fail(Code::kLimitsDisagree,
-                "outbox kNone differs from the delivery by workers of the table " + options.table);
+    return fail(Code::kLimitsDisagree, "outbox: must not be kNone, because posts of the table " +
+                                           options.table + " are delivered to followers");
   }
-  // Every worker delivers the posts of the first shard.
-  if (options.outbox_shards == 1) return {};
-  return raise(state, {.outbox_shards = options.outbox_shards});
+  if (options.outbox_shards == 1) return {};  // every worker reads the first shard
+  return complete(state, [&](const FeedTerms& stored) { return missing_shards(options, stored); });
 }
 
-// Workers begin to merge when every reader knows that it must. If they have merged before, earlier
-// releases did, whose readers had to know.
+// Workers begin to merge when every reader and every other worker knows about it.
 Result<void> FeedSettings::add_worker(const FeedState& state) const {
-  FeedTerms wanted{.outbox_shards = state.options.outbox_shards};
-  if (state.options.merge_over > 0) {
-    STATOR_ASSIGN_OR_RETURN(const FeedTerms known, terms(state));
-    wanted.merged_from = known.merged_from;
-    if (!wanted.merged_from) {
-      STATOR_ASSIGN_OR_RETURN(const MergedAuthors::List before, state.merged_authors.list(state));
-      const Time now = state.time.now();
-      wanted.merged_from = before->empty() ? now + kChangeDelay : now;
+  const FeedOptions& options = state.options;
+  STATOR_ASSIGN_OR_RETURN(const FeedTerms known, terms(state));
+  if (options.merge_over > 0 && !known.merged_from) {
+    // Without the index, no feed could be read any more.
+    STATOR_RETURN_IF_ERROR(state.followers->following({"nobody"}, 1, {}));
+  }
+  return complete(state, [&](const FeedTerms& stored) {
+    Map missing = missing_shards(options, stored);
+    if (options.merge_over > 0 && !stored.merged_from) {
+      missing.emplace(kMergedFrom, (state.time.now() + kChangeDelay).unix_seconds());
     }
-  }
-  return raise(state, wanted);
-}
-
-Result<bool> FeedSettings::are_merged(const FeedState& state) const {
-  bool merged = state.options.merge_over > 0;
-  if (!merged) {
-    STATOR_ASSIGN_OR_RETURN(const FeedTerms known, terms(state));
-    merged = known.merged_from.has_value();
-  }
-  if (merged && state.followers == nullptr) {
-    return invalid("followers_table", "must name the followers: feeds of this table are merged");
-  }
-  return merged;
+    return missing;
+  });
 }
 
 }  // namespace stator::recipes

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the programs of a feed learn from each other through one item of its table, so that
-// different options neither hide posts nor leave them undelivered. All settings only grow.
+// different options neither hide posts nor leave them undelivered. No setting is ever lowered.
 #pragma once
 
-#include <memory>
 #include <optional>
 
 #include "recipes/common/settings.h"
@@ -13,8 +12,9 @@ namespace stator::recipes {
 struct FeedState;
 
 struct FeedTerms {
-  int outbox_shards = 0;                 // the most that any program uses; 0: no worker has run yet
-  std::optional<Time> merged_from = {};  // workers merge posts from then on; absent: none merges
+  int outbox_shards = 0;  // the most that any program uses; 0: none delivers
+  // Posts with times from then on can be merged. Absent: none can.
+  std::optional<Time> merged_from = {};
 };
 
 // Thread safety: any thread.
@@ -24,18 +24,15 @@ class FeedSettings {
   Result<FeedTerms> terms(const FeedState& state) const;
 
   // Before each write of a publisher.
-  // Errors: kLimitsDisagree for Outbox::kNone if a worker has run.
+  // Errors: kLimitsDisagree for Outbox::kNone if others deliver.
   Result<void> check_publisher(const FeedState& state) const;
-  // Before a worker starts.
+  // After each look of a worker for posts. Sends requests at most every kSettingsAge.
   Result<void> add_worker(const FeedState& state) const;
 
-  // Whether feeds must be merged when they are read.
-  // Errors: kInvalidArgument if the options name no followers.
-  Result<bool> are_merged(const FeedState& state) const;
-
  private:
-  // Stores at least these settings.
-  Result<void> raise(const FeedState& state, const FeedTerms& wanted) const;
+  using Missing = std::function<Map(const FeedTerms& stored)>;
+  // Stores what is missing.
+  Result<void> complete(const FeedState& state, const Missing& missing) const;
 
   mutable Aging<FeedTerms> kept_;
 };

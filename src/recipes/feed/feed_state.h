@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // State shared by the parts of Feed: feed.cc (posts), feed_reads.cc (reads and trimming),
-// feed_followers.cc (followers) and feed_worker.cc (delivery).
+// feed_followers.cc (followers), feed_settings.cc (settings) and feed_worker.cc (delivery).
 #pragma once
 
 #include <atomic>

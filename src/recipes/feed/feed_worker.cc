@@ -35,11 +35,20 @@ class Waiting {
   }
 
  private:
+  // A first look that fails, for example without the index, must not add a worker.
   Result<bool> deliver_new(Delivery& delivery) {
-    if (state_.options.outbox == Outbox::kStream) return stream_.look(delivery);
+    STATOR_ASSIGN_OR_RETURN(const bool more, state_.options.outbox == Outbox::kStream
+                                                 ? stream_.look(delivery)
+                                                 : drain(delivery));
+    STATOR_RETURN_IF_ERROR(state_.settings.add_worker(state_));
+    return more;
+  }
+
+  Result<bool> drain(Delivery& delivery) {
     const int64_t before = delivery.done().posts;
     STATOR_ASSIGN_OR_RETURN(const FeedTerms terms, state_.settings.terms(state_));
-    for (int shard = 0; shard < terms.outbox_shards; ++shard) {
+    const int shards = std::max(terms.outbox_shards, state_.options.outbox_shards);
+    for (int shard = 0; shard < shards; ++shard) {
       STATOR_RETURN_IF_ERROR(delivery.drain(state_.outbox(shard)));
     }
     return delivery.done().posts > before;
@@ -56,7 +65,7 @@ Result<void> check_worker(const FeedState& state) {
   if (state.followers == nullptr) {
     return invalid("followers_table", "must name the followers to deliver to");
   }
-  return state.settings.add_worker(state);
+  return {};
 }
 
 class Worker {
