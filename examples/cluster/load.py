@@ -3,7 +3,8 @@
 
 Each writer puts numbered orders, moves money between accounts in transactions, and adds to a counter. It changes the
 endpoint with every request. A request without an answer is repeated on another endpoint, as any program would do:
-an order is put on the condition that it is not there, a transfer carries its token.
+an order is put on the condition that it is not there, a transfer carries its token. An acknowledged order must be there
+when it is read through another endpoint. Meanwhile, a reader follows the stream, also on changing endpoints.
 """
 import random
 import threading
@@ -41,7 +42,9 @@ def number(value):
 
 def prepare(url):
     dynamodb = client(url)
-    dynamodb.create_table(**table("Orders", ("writer", "N"), ("number", "N"),
+    by_number = {"IndexName": "ByNumber", "KeySchema": [{"AttributeName": "number", "KeyType": "HASH"}],
+                 "Projection": {"ProjectionType": "ALL"}}
+    dynamodb.create_table(**table("Orders", ("writer", "N"), ("number", "N"), GlobalSecondaryIndexes=[by_number],
                                   StreamSpecification={"StreamEnabled": True, "StreamViewType": "NEW_IMAGE"}))
     dynamodb.create_table(**table("Accounts", ("id", "S")))
     for name in ("Orders", "Accounts"):
@@ -108,6 +111,12 @@ class Writer(threading.Thread):
         if code not in ((None, "ConditionalCheckFailedException") if unanswered else (None,)):
             raise AssertionError(f"order {item}: {code}")
         self.orders += 1
+        self.turn += 1
+        try:
+            found = self.clients[self.turn % len(self.clients)].get_item(TableName="Orders", Key=item, ConsistentRead=True)
+        except (BotoCoreError, ClientError):
+            return
+        expect(f"order {item} after its acknowledgement", item, found.get("Item"))
 
     def transfer(self):
         payer, payee = self.random.sample(range(ACCOUNTS), 2)
@@ -151,6 +160,77 @@ class Writer(threading.Thread):
 
 class Unanswered(Exception):
     pass
+
+
+class StreamReader(threading.Thread):
+    """Follows the stream while it is written: every order must appear once, in its writer's order."""
+
+    def __init__(self, urls, stop):
+        super().__init__()
+        self.clients = [client(url, "dynamodbstreams") for url in urls]
+        self.stop = stop
+        self.turn = 0
+        self.read_to = {}  # by shard
+        self.finished = set()
+        self.newest = {}  # number by writer
+        self.fault = None
+
+    def look(self):
+        """Reads the next page of each shard whose parent is finished. Returns the number of records."""
+        self.turn += 1
+        streams = self.clients[self.turn % len(self.clients)]
+        arn = streams.list_streams(TableName="Orders")["Streams"][0]["StreamArn"]
+        shards, request = [], {"StreamArn": arn}
+        while True:
+            stream = streams.describe_stream(**request)["StreamDescription"]
+            shards += stream["Shards"]
+            if "LastEvaluatedShardId" not in stream:
+                break
+            request["ExclusiveStartShardId"] = stream["LastEvaluatedShardId"]
+        known = {shard["ShardId"] for shard in shards}
+        seen = 0
+        for shard in shards:
+            name, parent = shard["ShardId"], shard.get("ParentShardId")
+            if name in self.finished or (parent in known and parent not in self.finished):
+                continue
+            start = {"ShardIteratorType": "TRIM_HORIZON"}
+            if name in self.read_to:
+                start = {"ShardIteratorType": "AFTER_SEQUENCE_NUMBER", "SequenceNumber": self.read_to[name]}
+            iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=name, **start)["ShardIterator"]
+            page = streams.get_records(ShardIterator=iterator)
+            for record in page["Records"]:
+                image = record["dynamodb"]["NewImage"]
+                writer, order = int(image["writer"]["N"]), int(image["number"]["N"])
+                expect(f"next record of writer {writer}", self.newest.get(writer, 0) + 1, order)
+                self.newest[writer] = order
+                self.read_to[name] = record["dynamodb"]["SequenceNumber"]
+            seen += len(page["Records"])
+            if "NextShardIterator" not in page:
+                self.finished.add(name)
+        return seen
+
+    def run(self):
+        try:
+            while not self.stop.is_set():
+                try:
+                    if not self.look():
+                        time.sleep(0.1)
+                except (BotoCoreError, ClientError):  # it continues where it was
+                    time.sleep(0.1)
+        except Exception as fault:  # shown by the check
+            self.fault = fault
+
+    def check(self, writers):
+        """Call it after everybody has stopped."""
+        if self.fault:
+            raise self.fault
+        empty = 0
+        while empty < 3:
+            empty = 0 if self.look() else empty + 1
+        for writer in writers:
+            newest = self.newest.get(writer.index, 0)
+            expect(f"records of writer {writer.index} that a reader saw", True,
+                   writer.orders <= newest <= writer.orders + 1)
 
 
 def expect(what, wanted, found):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stator verify: checks a data directory or a backup for damage.
+// stator verify: checks a data directory, a backup or a database for damage.
 #include "cli/verify.h"
 #include "api/json/item_json.h"
 
@@ -12,6 +12,9 @@
 #include "api/wire/wire.h"
 #include "cli/commands.h"
 #include "cli/progress.h"
+#include "cli/store_flags.h"
+#include "storage/postgres/postgres_cluster.h"
+#include "storage/postgres/postgres_store.h"
 #include "storage/stores.h"
 
 namespace stator::cli {
@@ -19,16 +22,17 @@ namespace {
 
 struct VerifyFlags {
   std::string directory;
+  StoreFlags store;
   bool json = false;
 };
 
-void print_json(const VerifyFlags& flags, const VerifyReport& report) {
+void print_json(const char* kind, const std::string& name, const VerifyReport& report) {
   List findings;
   for (const Finding& finding : report.findings) {
     findings.emplace_back(Map{{"kind", std::string(finding.kind)}, {"message", finding.message}});
   }
   const auto number = [](uint64_t count) { return static_cast<int64_t>(count); };
-  const Item item{{"directory", flags.directory},
+  const Item item{{kind, name},
                   {"sound", report.is_sound()},
                   {"findings", std::move(findings)},
                   {"finding_count", number(report.finding_count)},
@@ -57,18 +61,59 @@ void print_text(const VerifyReport& report) {
               static_cast<unsigned long long>(report.tokens));
 }
 
+VerifyReport verify_with_progress(TransactStore& store, std::optional<LogPosition> end = {}) {
+  std::optional<Progress> progress;
+  std::string_view last;
+  const auto advance = [&](std::string_view doing, uint64_t done, uint64_t total) {
+    if (doing != last)
+      progress.emplace(std::string(doing), ProgressUnit::kBytes, static_cast<int64_t>(total));
+    last = doing;
+    progress->advance_to(static_cast<int64_t>(done));
+  };
+  return verify(store, advance, end);
+}
+
+// Finding a safe position commits, and a new connection prepares statements that write, so both
+// must happen before the pause.
+Result<VerifyReport> verify_database(PostgresStoreOptions options) {
+  options.read_connections = 1;
+  STATOR_ASSIGN_OR_RETURN(const auto store, open_postgres_store(options));
+  STATOR_RETURN_IF_ERROR(store->safe_position());
+  STATOR_ASSIGN_OR_RETURN(const auto pause, pause_postgres_writes(options));
+  VerifyReport checked = verify_with_progress(*store, LogPosition{UINT64_MAX});
+  if (!pause->holds()) {
+    return fail(Code::kUnavailable,
+                "the connection that kept others from writing was lost; verify again");
+  }
+  return checked;
+}
+
 int run_verify(const VerifyFlags& flags) {
-  const auto checked = verify_directory(flags.directory);
+  NamedStore store;
+  if (flags.directory.empty()) {
+    auto named = named_store(flags.store);
+    if (!named) return report(named.error());
+    store = *std::move(named);
+    if (store.url.empty()) {
+      return report({.code = Code::kInvalidArgument,
+                     .message = "nothing to verify; name a directory, or give --store"});
+    }
+  }
+  const bool is_directory = store.url.empty();
+  const std::string& name = is_directory ? flags.directory : store.name;
+  const auto checked = is_directory
+                           ? verify_directory(flags.directory)
+                           : verify_database({.dsn = store.url, .schema = flags.store.schema});
   if (!checked) return report(checked.error());
   if (flags.json) {
-    print_json(flags, *checked);
+    print_json(is_directory ? "directory" : "store", name, *checked);
   } else {
     print_text(*checked);
   }
   if (checked->is_sound()) return kSuccess;
   std::fflush(stdout);
   return report({.code = Code::kCorruption,
-                 .message = "'" + flags.directory + "' is damaged, in " +
+                 .message = "'" + name + "' is damaged, in " +
                             std::to_string(checked->finding_count) +
                             " findings; restore it from a backup"});
 }
@@ -78,14 +123,7 @@ int run_verify(const VerifyFlags& flags) {
 Result<VerifyReport> verify_directory(const std::filesystem::path& directory) {
   STATOR_ASSIGN_OR_RETURN(const auto store,
                           open_rocks_store({.path = directory, .read_only = true}));
-  std::optional<Progress> progress;
-  std::string_view last;
-  return verify(*store, [&](std::string_view doing, uint64_t done, uint64_t total) {
-    if (doing != last)
-      progress.emplace(std::string(doing), ProgressUnit::kBytes, static_cast<int64_t>(total));
-    last = doing;
-    progress->advance_to(static_cast<int64_t>(done));
-  });
+  return verify_with_progress(*store);
 }
 
 void print_findings(const VerifyReport& report) {
@@ -102,16 +140,21 @@ void print_findings(const VerifyReport& report) {
 void add_verify(CLI::App& app, Invocation& invocation) {
   auto flags = std::make_shared<VerifyFlags>();
   CLI::App* command = app.add_subcommand(
-      "verify", "Check a data directory or a backup completely, without changing it");
-  command
-      ->add_option("directory", flags->directory,
-                   "The directory; no process may have it open. Checked are the files' checksums, "
-                   "every item, every index entry both ways, counters, changes, tokens and stray "
-                   "rows")
-      ->type_name("DIR")
-      ->required();
+      "verify", "Check a data directory, a backup or a database completely, without changing it");
+  CLI::Option* const directory =
+      command
+          ->add_option("directory", flags->directory,
+                       "The directory; no process may have it open. Checked are the files' "
+                       "checksums, every item, every index entry both ways, counters, changes, "
+                       "tokens and stray rows")
+          ->type_name("DIR");
+  const StoreOptions store = add_store_flags(*command, flags->store);
+  directory->excludes(store.store)->excludes(store.schema);
   add_json_flag(*command, flags->json);
-  command->footer("Exit status: 0 if nothing is wrong, otherwise 1.");
+  command->footer(
+      "While a database is verified, requests of its servers can wait, and fail after some "
+      "seconds.\n"
+      "Exit status: 0 if nothing is wrong, otherwise 1.");
   command->callback(
       [&invocation, flags] { invocation.run = [flags] { return run_verify(*flags); }; });
 }

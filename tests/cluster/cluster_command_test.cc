@@ -93,6 +93,31 @@ TEST_F(ClusterCommand, StatusIsOneScreen) {
   EXPECT_THAT(none.err, MatchesRegex("stator: schema [^\n]* run `stator cluster init`\n"));
 }
 
+TEST_F(ClusterCommand, VerifyFindsDamagedRows) {
+  {
+    Database database = database_with_table();
+    for (const char* key : {"a", "b"}) {
+      ASSERT_THAT(database.put_item({.table = "Tab", .item = {{"pk", key}}}), IsOk());
+    }
+  }
+  EXPECT_THAT(run_stator(with_store({"verify"})),
+              Prints("checked 1 tables, 2 items, 0 index entries, 0 changes, 0 tokens\n"));
+  const Ran json = run_with_store(postgres_url(), {"verify", "--schema", schema_.name(), "--json"});
+  EXPECT_EQ(json.status, 0) << json.err;
+  EXPECT_THAT(json.out, AllOf(HasSubstr(R"("sound":true)"), HasSubstr(R"("store":"postgresql:)")));
+
+  sql(R"(INSERT INTO kv VALUES ('\xfffffff00000000000000001', '\x01', 1, 'c'))");
+  const Ran damaged = run_stator(with_store({"verify"}));
+  EXPECT_EQ(damaged.status, 1);
+  EXPECT_THAT(damaged.out, HasSubstr("orphan: 1 rows of space "));
+  EXPECT_THAT(damaged.err, HasSubstr("is damaged, in 1 findings"));
+
+  expect_refusal(with_store({"verify", "./x"}), 2, "directory excludes --store");
+  expect_refusal({"verify"}, 2, "name a directory, or give --store");
+  drop_schema();
+  expect_refusal(with_store({"verify"}), 1, "run `stator cluster init`");
+}
+
 TEST_F(ClusterCommand, UpgradeSaysThatThereIsNothingToDo) {
   EXPECT_THAT(
       run_stator(with_store({"cluster", "upgrade"})),

@@ -150,7 +150,7 @@ void verify_tokens(Verification& verification, bool has_older_keys) {
       });
 }
 
-VerifyReport verify(TransactStore& store, VerifyProgress progress) {
+VerifyReport verify(TransactStore& store, VerifyProgress progress, std::optional<LogPosition> end) {
   VerifyReport report;
   Verification verification(store, report, progress);
   if (StoreFiles* const files = store.files()) {
@@ -158,10 +158,13 @@ VerifyReport verify(TransactStore& store, VerifyProgress progress) {
         [&](std::string_view damage) { verification.add("file", damage); },
         [&](uint64_t done, uint64_t total) { verification.read_file_bytes(done, total); });
   }
-  const auto end = store.safe_position();
   if (!end) {
-    verification.add("file", end.error().message);
-    return report;
+    const auto safe = store.safe_position();
+    if (!safe) {
+      verification.add("file", safe.error().message);
+      return report;
+    }
+    end = *safe;
   }
   const auto catalog = verify_catalog(verification);
   if (!catalog) return report;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,6 +46,9 @@ struct VerifyReport {
 // `total` is 0 if it is unknown.
 using VerifyProgress = FunctionRef<void(std::string_view doing, uint64_t done, uint64_t total)>;
 
-VerifyReport verify(TransactStore& store, VerifyProgress progress);
+// `end`: no change has this commit version or a later one. Absent: the store's safe position, which
+// a shared store finds with a commit.
+VerifyReport verify(TransactStore& store, VerifyProgress progress,
+                    std::optional<LogPosition> end = {});
 
 }  // namespace stator

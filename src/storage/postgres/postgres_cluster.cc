@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <memory>
 #include <string_view>
+#include <utility>
 
 #include "storage/postgres/contents.h"
 #include "storage/postgres/schema.h"
@@ -89,6 +91,35 @@ Result<PostgresStatus> read_postgres_status(const PostgresStoreOptions& options)
       (*connection)->run_script(fmt::format("SELECT version FROM \"{}\".meta", options.schema));
   if (version && version->count() > 0) status.schema_version = number_in<int>(*version, 0);
   return status;
+}
+
+namespace {
+
+class LockedRows final : public PostgresWritePause {
+ public:
+  explicit LockedRows(std::unique_ptr<Connection> connection)
+      : connection_(std::move(connection)) {}
+  bool holds() override { return connection_->is_usable(); }
+
+ private:
+  std::unique_ptr<Connection> connection_;  // its transaction has the lock
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PostgresWritePause>> pause_postgres_writes(
+    const PostgresStoreOptions& options) {
+  const postgres::ConnectionOptions connections = connections_of(options);
+  STATOR_RETURN_IF_ERROR(postgres::check_server_and_data(connections));
+  auto connection = Connection::connect(connections, true);
+  if (!connection) return Failure(postgres::to_error(connection.error()));
+  const auto locked = (*connection)
+                          ->run_script(fmt::format(
+                              "BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; "
+                              "SET LOCAL lock_timeout = '5s'; LOCK TABLE \"{}\".kv IN SHARE MODE",
+                              options.schema));
+  if (!locked) return Failure(postgres::to_error(locked.error()));
+  return std::make_unique<LockedRows>(*std::move(connection));
 }
 
 Result<int> upgrade_postgres_store(const PostgresStoreOptions& options) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,20 @@ struct PostgresStatus {
 
 // Errors: kUnavailable if the server cannot be reached; kInvalidArgument; kIo without libpq.
 Result<PostgresStatus> read_postgres_status(const PostgresStoreOptions& options);
+
+// While it exists, no process writes rows of the schema: commits and new connections wait, and fail
+// after some seconds.
+// Thread safety: one thread.
+class PostgresWritePause {
+ public:
+  virtual ~PostgresWritePause() = default;
+  // False if the connection was lost, so that rows might have been written.
+  virtual bool holds() = 0;
+};
+// Waits for transactions in progress. Errors: those of open_postgres_store(); kConflict if one
+// takes longer than a few seconds.
+Result<std::unique_ptr<PostgresWritePause>> pause_postgres_writes(
+    const PostgresStoreOptions& options);
 
 // Upgrades the schema to the version of this program, and returns the version. There has been one
 // version so far. Errors: those of open_postgres_store().

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "storage/postgres/postgres_fixture.h"
+#include "support/comes_true.h"
 
 namespace stator {
 namespace {
@@ -161,6 +162,30 @@ TEST_F(PostgresClusterTest, StatusDescribesTheServerAndTheData) {
 }
 
 // Otherwise a run for another version could test the default one.
+TEST_F(PostgresClusterTest, APauseOfWritesEndsWithItsConnection) {
+  const auto writes = [&] {
+    auto other = postgres::Connection::connect(
+        {.dsn = test::postgres_dsn(), .schema = schema_.name()}, true);
+    EXPECT_TRUE(other);
+    const auto deleted =
+        (*other)->run_script("SET lock_timeout = '200ms'; DELETE FROM " + schema_.name() + ".kv");
+    EXPECT_TRUE(deleted || deleted.error().state == "55P03") << deleted.error().message;
+    return deleted.has_value();
+  };
+  auto pause = pause_postgres_writes(schema_.options());
+  ASSERT_THAT(pause, IsOk());
+  EXPECT_FALSE(writes());
+  EXPECT_TRUE((*pause)->holds());
+  pause->reset();
+  EXPECT_TRUE(test::comes_true(writes));
+
+  pause = pause_postgres_writes(schema_.options());
+  ASSERT_THAT(pause, IsOk());
+  sql("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE mode = 'ShareLock' AND relation = "
+      "'kv'::regclass");
+  EXPECT_TRUE(test::comes_true([&] { return !(*pause)->holds(); }));
+}
+
 TEST_F(PostgresClusterTest, TheServerIsTheOneOfTheEnvironment) {
   const char* const chosen = std::getenv("STATOR_POSTGRES_BIN");
   if (chosen == nullptr) GTEST_SKIP() << "STATOR_POSTGRES_BIN is not set";
