@@ -45,6 +45,8 @@ void write_shared_store(const SharedStoreStats& stats, Text& text) {
         &ConnectionPoolStats::busy);
   gauge("stator_database_queue_length", "Calls that wait for a connection.",
         &ConnectionPoolStats::queued_calls);
+  text.gauge("stator_database_info", "1; the label is the address of the database.");
+  text.sample({{"address", stats.address}}, uint64_t{1});
 }
 
 void write_store(TransactStore& store, bool stopping, Text& text) {

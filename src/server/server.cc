@@ -94,13 +94,14 @@ constexpr std::chrono::seconds kFileWatchInterval{2};
 StoreOptions store_options(const ServerOptions& options, const MemoryPlan& memory) {
   return {.store = options.store,
           .schema = options.schema,
-          .directory = {
-              .path = options.data.value_or(std::filesystem::path()),
-              .durability = options.durability,
-              .cache_bytes = options.cache_bytes != 0 ? options.cache_bytes : memory.cache_bytes,
-              .write_buffer_bytes = memory.write_buffer_bytes,
-              .queue_bytes_max = memory.queue_bytes_max,
-              .report = [](const std::string& text) { log(LogLevel::kWarning, text); }}};
+          .directory = {.path = options.data.value_or(std::filesystem::path()),
+                        .durability = options.durability,
+                        .cache_bytes =
+                            options.cache_bytes != 0 ? options.cache_bytes : memory.cache_bytes,
+                        .write_buffer_bytes = memory.write_buffer_bytes,
+                        .queue_bytes_max = memory.queue_bytes_max,
+                        .report = [](const std::string& text) { log(LogLevel::kWarning, text); }},
+          .report = log};
 }
 
 // Limits `wanted` to the available file descriptors, less those that the store's files need.

@@ -34,12 +34,7 @@ const std::string* newest_up_to(const Versions& versions, uint64_t sequence) {
 
 class MemoryStore final : public TransactStore, private LocalViews {
  public:
-  StoreCapabilities capabilities() const override {
-    return {.key_bytes_max = 64UL << 10,
-            .value_bytes_max = 64UL << 20,
-            .transaction_bytes_max = 256UL << 20,
-            .snapshot_spans_partitions = true};
-  }
+  StoreCapabilities capabilities() const override { return {.key_bytes_max = 64UL << 10}; }
   StoreHealth health() const override { return {}; }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected) override {

@@ -174,12 +174,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
     static_cast<void>(opened_.file->sync());
   }
 
-  StoreCapabilities capabilities() const override {
-    return {.key_bytes_max = 64UL << 10,
-            .value_bytes_max = 64UL << 20,
-            .transaction_bytes_max = 64UL << 20,
-            .snapshot_spans_partitions = true};
-  }
+  StoreCapabilities capabilities() const override { return {.key_bytes_max = 64UL << 10}; }
   StoreHealth health() const override { return committer_->health(); }
   StoreStats stats() const override {
     StoreStats stats = committer_->stats();

@@ -44,9 +44,6 @@ inline constexpr std::size_t kPartitionBytes = 20;
 
 struct StoreCapabilities {
   std::size_t key_bytes_max = 0;
-  std::size_t value_bytes_max = 0;
-  std::size_t transaction_bytes_max = 0;
-  bool snapshot_spans_partitions = false;
   bool several_processes = false;  // other processes can change the data
 };
 
@@ -187,6 +184,7 @@ struct SharedStoreStats {
   std::vector<ConnectionPoolStats> pools;
   // How long one transaction has held back safe_position(); 0 unless longer than a few seconds.
   std::chrono::milliseconds horizon_lag{0};
+  std::string address = {};  // of the database, "db1:5432"; empty: not connected yet
 };
 
 // Statistics since the store was opened, and current sizes. Members that do not apply are zero.

@@ -221,6 +221,7 @@ TEST_F(Cluster, AServerIsReadyWhileItReachesPostgres) {
   const std::string metrics = get_page(server(0), "/metrics").body;
   EXPECT_THAT(metrics, AllOf(HasSubstr("\nstator_store_writable 1\n"),
                              HasSubstr("\nstator_stream_horizon_lag_seconds 0\n"),
+                             HasSubstr("\nstator_database_info{address=\"socket:5432\"} 1\n"),
                              HasSubstr("\nstator_database_connections{pool=\"reads\"} 4\n"),
                              HasSubstr("\nstator_database_connections_busy{pool=\"commits\"} "),
                              HasSubstr("\nstator_database_queue_length{pool=\"locked\"} 0\n")));

@@ -88,7 +88,6 @@ class MergedFeedSettings : public FeedSettings {
     merged.merge_over = 1;
     if (is_streamed()) STATOR_NEEDS(Ability::kStreams);
     for (const auto& table : Feed::table_definitions(merged)) bench.create(table);
-    ASSERT_OK(feed().deliver_pending());
   }
 };
 STATOR_IN_HOMES_AND_LAYOUTS(MergedFeedSettings);

@@ -32,11 +32,7 @@ SharedStore::~SharedStore() {
 }
 
 StoreCapabilities SharedStore::capabilities() const {
-  return {.key_bytes_max = 2048,
-          .value_bytes_max = 1UL << 20,
-          .transaction_bytes_max = 8UL << 20,
-          .snapshot_spans_partitions = true,
-          .several_processes = true};
+  return {.key_bytes_max = 2048, .several_processes = true};
 }
 
 void SharedStore::transact(std::span<const std::string> keys, Decide decide, CommitDone done,

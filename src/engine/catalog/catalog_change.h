@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commits changes of the catalog. A change is computed from the catalog in memory, and commits only
-// if that is still the stored one.
+// Commits changes of the catalog. Each computes its rows from those that its transaction reads, and
+// commits only if the stored catalog has the version of the one in memory.
 #pragma once
 
 #include <cstdint>

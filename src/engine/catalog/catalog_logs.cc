@@ -206,7 +206,7 @@ Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
       return std::make_shared<const LogDefinition>(std::move(left));
     }
     STATOR_ASSIGN_OR_RETURN(const Pins pins, decode_pins(rows[1]));
-    if (pins.is_pinned()) return fail(kBehind, "the log was pinned meanwhile");
+    if (pins.is_pinned()) return fail(kBehind, "the log was pinned concurrently");
     batch.erase(catalog_row_key(CatalogRow::kLog, log));
     batch.erase(pins_key(log));
     batch.put(catalog_row_key(CatalogRow::kDropped, log), "");

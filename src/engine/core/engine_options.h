@@ -33,8 +33,8 @@ struct EngineOptions {
   // Returns the pause before the retry of a job's step after this number of consecutive failures;
   // empty: retry_delay() of job_runner.h.
   std::function<std::chrono::milliseconds(int failures)> retry_delay = {};
-  // Interval between the runs of Engine::run_maintenance(), on the machine's clock; zero: only
-  // calls of it run the maintenance. Leases of jobs are renewed at this interval.
+  // Interval between heartbeats of job leases, on the machine's clock, each followed by
+  // maintenance. Zero: only Engine::run_maintenance() does both.
   std::chrono::milliseconds maintenance_interval{60'000};
 };
 

@@ -20,7 +20,8 @@ Result<std::unique_ptr<TransactStore>> open_store(const StoreOptions& options) {
   }
   STATOR_ASSIGN_OR_RETURN(PostgresUrl url, parse_postgres_url(options.store));
   PostgresStoreOptions postgres{.dsn = std::move(url.url),
-                                .queue_bytes_max = directory.queue_bytes_max};
+                                .queue_bytes_max = directory.queue_bytes_max,
+                                .report = options.report};
   if (!options.schema.empty()) postgres.schema = options.schema;
   return open_postgres_store(postgres);
 }

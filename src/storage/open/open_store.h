@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "storage/store_report.h"
 #include "storage/stores.h"
 #include "storage/transact_store.h"
 
@@ -14,6 +15,7 @@ struct StoreOptions {
   std::string store = {};            // postgresql://…, see storage/postgres/store_url.h
   std::string schema = {};           // of the store; empty: its default
   RocksStoreOptions directory = {};  // without `store`; an empty path: in memory
+  StoreReport report = {};           // about a `store`
 };
 
 // Errors: kInvalidArgument if both a store and a path are named; those of open_rocks_store() and

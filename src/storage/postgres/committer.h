@@ -4,7 +4,6 @@
 // one.
 //
 // Thread safety: any thread.
-// Callbacks: `done` of a commit runs on a thread of the committer.
 #pragma once
 
 #include <condition_variable>

@@ -310,6 +310,12 @@ bool Connection::receive_result() {
   return !broken_;
 }
 
+std::string Connection::address() const {
+  const std::string host = libpq().host(connection_.get());
+  return (host.empty() || host.starts_with('/') ? "socket" : host) + ":" +
+         libpq().port(connection_.get());
+}
+
 int Connection::backend_pid() const {
   return libpq().backend_pid(connection_.get());
 }

@@ -115,6 +115,7 @@ class Connection {
   bool is_broken() const { return broken_; }
   // Whether the server has sent a warning since the last call: a commit was not replicated.
   bool take_warning() { return std::exchange(warned_, false); }
+  std::string address() const;  // "db1:5432", or "socket:5432"
   // The process id in the server's greeting.
   int backend_pid() const;
   std::chrono::milliseconds response_timeout() const { return response_timeout_; }

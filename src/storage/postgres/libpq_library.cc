@@ -48,10 +48,12 @@ LoadedLibpq load() {
   find(library.is_null, "PQgetisnull");
   find(library.length, "PQgetlength");
   find(library.value, "PQgetvalue");
+  find(library.host, "PQhost");
   find(library.is_busy, "PQisBusy");
   find(library.column_count, "PQnfields");
   find(library.row_count, "PQntuples");
   find(library.pipeline_sync, "PQpipelineSync");
+  find(library.port, "PQport");
   find(library.error_field, "PQresultErrorField");
   find(library.result_status, "PQresultStatus");
   find(library.send_prepare, "PQsendPrepare");

@@ -26,10 +26,12 @@ struct LibpqLibrary {
   decltype(&::PQgetisnull) is_null;
   decltype(&::PQgetlength) length;
   decltype(&::PQgetvalue) value;
+  decltype(&::PQhost) host;
   decltype(&::PQisBusy) is_busy;
   decltype(&::PQnfields) column_count;
   decltype(&::PQntuples) row_count;
   decltype(&::PQpipelineSync) pipeline_sync;
+  decltype(&::PQport) port;
   decltype(&::PQresultErrorField) error_field;
   decltype(&::PQresultStatus) result_status;
   decltype(&::PQsendPrepare) send_prepare;

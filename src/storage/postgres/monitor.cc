@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "storage/postgres/monitor.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace stator::postgres {
@@ -11,11 +13,14 @@ constexpr std::chrono::seconds kResponseMax{3};  // of a query that usually take
 
 }  // namespace
 
-Monitor::Monitor(const ConnectionOptions& connections, Server& server)
+Monitor::Monitor(const ConnectionOptions& connections, Server& server, StoreReport report,
+                 std::chrono::milliseconds lag_reported)
     : connections_{.dsn = connections.dsn,
                    .schema = connections.schema,
                    .response_timeout = kResponseMax},
       server_(server),
+      report_(std::move(report)),
+      lag_reported_(lag_reported),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
 
 std::chrono::milliseconds Monitor::horizon_lag() const {
@@ -27,6 +32,14 @@ void Monitor::run(const std::stop_token& stop) {
   Session session(connections_, server_);
   for (;;) {
     static_cast<void>(look(session));  // the session reports problems to the server
+    const std::chrono::milliseconds lag = horizon_lag();
+    if (report_ && lag > lag_reported_ && !is_reported_) {
+      report_(LogLevel::kWarning,
+              fmt::format("a transaction of the database has held back all streams for {} s; "
+                          "`stator cluster status` names its process",
+                          std::chrono::ceil<std::chrono::seconds>(lag).count()));
+    }
+    is_reported_ = lag > lag_reported_;
     std::unique_lock lock(mutex_);
     wake_.wait_for(lock, stop, kInterval, [] { return false; });
     if (stop.stop_requested()) return;

@@ -18,8 +18,9 @@ namespace stator::postgres {
 
 class Monitor {
  public:
-  // The server must outlive it.
-  Monitor(const ConnectionOptions& connections, Server& server);
+  // The server must outlive it. `report` gets a line when the lag exceeds `lag_reported`.
+  Monitor(const ConnectionOptions& connections, Server& server, StoreReport report,
+          std::chrono::milliseconds lag_reported);
   Monitor(const Monitor&) = delete;
   Monitor& operator=(const Monitor&) = delete;
   ~Monitor() = default;  // waits for a check in progress
@@ -36,6 +37,9 @@ class Monitor {
 
   const ConnectionOptions connections_;
   Server& server_;
+  const StoreReport report_;
+  const std::chrono::milliseconds lag_reported_;
+  bool is_reported_ = false;  // used by its thread only
   mutable std::mutex mutex_;
   std::condition_variable_any wake_;
   uint64_t horizon_ = 0;

@@ -135,7 +135,7 @@ TEST_F(PostgresOpen, RemembersAProblemFoundWhileAConnectionWasOpened) {
   const postgres::ConnectionOptions options{.dsn = test::postgres_dsn(), .schema = schema_.name()};
   const auto blocker = postgres::Connection::connect(options, true);
   ASSERT_TRUE(blocker);
-  postgres::Server server(options);
+  postgres::Server server(options, {});
   // After the checks, statements that read this table cannot be prepared.
   ASSERT_TRUE((*blocker)->run_script("BEGIN; LOCK TABLE " + schema_.name() +
                                      ".kv IN ACCESS EXCLUSIVE MODE"));

@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "storage/postgres/postgres_fixture.h"
 #include "support/comes_true.h"
@@ -58,6 +60,24 @@ class OpenTransaction {
 
  private:
   std::unique_ptr<postgres::Connection> connection_;
+};
+
+class Reports {
+ public:
+  StoreReport sink() {
+    return [this](LogLevel, const std::string& line) {
+      const std::lock_guard lock(mutex_);
+      lines_.push_back(line);
+    };
+  }
+  std::vector<std::string> lines() {
+    const std::lock_guard lock(mutex_);
+    return lines_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::string> lines_;
 };
 
 class PostgresClusterTest : public testing::Test {
@@ -248,7 +268,11 @@ void wait_until(Condition condition) {
 }
 
 TEST_F(PostgresClusterTest, TheStoreMeasuresHowLongStreamsAreHeldBack) {
-  const auto store = schema_.open();
+  Reports reports;
+  PostgresStoreOptions options = schema_.options();
+  options.report = reports.sink();
+  options.lag_reported = std::chrono::milliseconds(1);
+  const auto store = test::PostgresSchema::open(options);
   const auto lag = [&] { return store->stats().shared->horizon_lag; };
   EXPECT_EQ(lag().count(), 0);
   {
@@ -260,6 +284,8 @@ TEST_F(PostgresClusterTest, TheStoreMeasuresHowLongStreamsAreHeldBack) {
     wait_until([&] { return lag().count() > 0; });
   }
   wait_until([&] { return lag().count() == 0; });
+  EXPECT_THAT(reports.lines(),
+              testing::ElementsAre(HasSubstr("a transaction of the database has held back")));
 }
 
 TEST_F(PostgresClusterTest, TheStoreCountsCallsOfItsPools) {
@@ -293,13 +319,21 @@ TEST_F(PostgresClusterTest, TheStoreCountsCallsOfItsPools) {
 
 // No request triggers the check.
 TEST_F(PostgresClusterTest, HealthFollowsTheServer) {
-  const auto store = schema_.open();
+  Reports reports;
+  PostgresStoreOptions options = schema_.options();
+  options.report = reports.sink();
+  const auto store = test::PostgresSchema::open(options);
   EXPECT_TRUE(store->health().writable);
+  wait_until([&] { return store->stats().shared->address == "socket:5432"; });
   test::own_postgres()->stop();
   wait_until([&] { return !store->health().writable; });
   EXPECT_NE(store->health().reason, "");
   test::own_postgres()->start();
-  wait_until([&] { return store->health().writable; });
+  wait_until([&] { return reports.lines().size() == 2; });
+  EXPECT_TRUE(store->health().writable);
+  EXPECT_THAT(reports.lines(),
+              testing::ElementsAre(testing::StartsWith("the database is unreachable: "),
+                                   "the database is reachable, at socket:5432"));
 }
 
 }  // namespace

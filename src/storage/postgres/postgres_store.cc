@@ -82,7 +82,7 @@ class PostgresStore final : public TransactStore {
   explicit PostgresStore(const PostgresStoreOptions& options)
       : connections_(connection_options(options)),
         commit_connections_(commit_options(options)),
-        server_(connections_),
+        server_(connections_, options.report),
         reads_(connections_, server_, options.read_connections, options.queued_reads_max),
         locked_(connections_, server_, options.locked_connections, options.queued_reads_max),
         committer_(commit_connections_, server_,
@@ -90,18 +90,14 @@ class PostgresStore final : public TransactStore {
                     .queue_bytes_max = options.queue_bytes_max,
                     .settle_timeout = options.settle_timeout}),
         transactions_(reads_, locked_, committer_, options.settle_timeout),
-        monitor_(connections_, server_) {}
+        monitor_(connections_, server_, options.report, options.lag_reported) {}
   PostgresStore(const PostgresStore&) = delete;
   PostgresStore& operator=(const PostgresStore&) = delete;
   ~PostgresStore() override { calls_.wait_for_none(); }
 
   // An entry of a PostgreSQL index has at most 2,704 bytes.
   StoreCapabilities capabilities() const override {
-    return {.key_bytes_max = 2600,
-            .value_bytes_max = 64UL << 20,
-            .transaction_bytes_max = 128UL << 20,
-            .snapshot_spans_partitions = true,
-            .several_processes = true};
+    return {.key_bytes_max = 2600, .several_processes = true};
   }
   StoreHealth health() const override {
     std::string reason = server_.problem();
@@ -113,7 +109,8 @@ class PostgresStore final : public TransactStore {
     StoreStats stats = committer_.stats();
     stats.shared = {
         .pools = {reads_.stats("reads"), committer_.pool_stats("commits"), locked_.stats("locked")},
-        .horizon_lag = monitor_.horizon_lag()};
+        .horizon_lag = monitor_.horizon_lag(),
+        .address = server_.address()};
     return stats;
   }
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "stator/result.h"
+#include "storage/store_report.h"
 #include "storage/transact_store.h"
 
 namespace stator {
@@ -28,6 +29,9 @@ struct PostgresStoreOptions {
   std::chrono::milliseconds response_timeout{10'000};
   // Time limit for finding the outcome of a commit whose reply was lost; then it is unknown.
   std::chrono::milliseconds settle_timeout{10'000};
+  StoreReport report = {};
+  // How long a transaction can hold back safe_position() before that is reported.
+  std::chrono::milliseconds lag_reported{60'000};
 };
 
 // Creates the tables and functions in the named schema. Does nothing if they exist.

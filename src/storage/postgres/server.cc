@@ -13,7 +13,8 @@ constexpr std::chrono::milliseconds kPauseMax{1'000};
 
 }  // namespace
 
-Server::Server(const ConnectionOptions& options) : options_(options) {
+Server::Server(const ConnectionOptions& options, StoreReport report)
+    : options_(options), report_(std::move(report)) {
   looking_ = std::jthread([this](const std::stop_token& stop) { look(stop); });
 }
 
@@ -40,6 +41,11 @@ std::string Server::problem() const {
   return problem_;
 }
 
+std::string Server::address() const {
+  const std::lock_guard lock(mutex_);
+  return address_;
+}
+
 void Server::acknowledge(LogPosition end) {
   const auto position = static_cast<uint64_t>(end);
   uint64_t before = acknowledged_.load();
@@ -53,17 +59,32 @@ Result<std::unique_ptr<Connection>> Server::attempt(const ConnectionOptions& opt
   lock.unlock();
   auto opened = open_connection(options, Target::kReadWrite, acknowledged());
   lock.lock();
+  LogLevel level = LogLevel::kInfo;
+  std::string line;
   if (!opened) {
     // While the store is open, a problem of the server is not an error of the request.
     opened = fail(Code::kUnavailable, std::move(opened).error().message);
     ++failures_;
     doubted_ = true;
+    level = LogLevel::kWarning;
+    if (problem_.empty()) line = "the database is unreachable: " + opened.error().message;
     problem_ = opened.error().message;
   } else if (failures_ == failures_before) {
+    const std::string before = std::exchange(address_, (*opened)->address());
+    if (!problem_.empty()) {
+      line = "the database is reachable, at " + address_;
+    } else if (!before.empty() && before != address_) {
+      line = "the database is now at " + address_ + ", before at " + before;
+    }
     doubted_ = false;
     problem_.clear();
   }
   changed_.notify_all();
+  if (!line.empty() && report_) {
+    lock.unlock();
+    report_(level, line);
+    lock.lock();
+  }
   return opened;
 }
 

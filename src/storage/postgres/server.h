@@ -17,13 +17,15 @@
 #include <thread>
 
 #include "storage/postgres/schema.h"
+#include "storage/store_report.h"
 
 namespace stator::postgres {
 
 class Server {
  public:
-  // `options`: for the connections that test an unreachable server.
-  explicit Server(const ConnectionOptions& options);
+  // `options`: for the connections that test an unreachable server. `report` gets a line if the
+  // server becomes unreachable or reachable, or has another address. It must not call this object.
+  Server(const ConnectionOptions& options, StoreReport report);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   // Waits for a connection attempt in progress.
@@ -35,6 +37,7 @@ class Server {
   // wait for its result.
   void doubt();
   std::string problem() const;  // one line; empty: the last attempt to connect succeeded
+  std::string address() const;  // of the last connection; empty: none so far
 
   // Records an acknowledged commit, after which the server assigns only commit versions from `end`
   // on.
@@ -50,10 +53,12 @@ class Server {
   void look(const std::stop_token& stop);
 
   const ConnectionOptions options_;
+  const StoreReport report_;
   std::atomic<uint64_t> acknowledged_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::string problem_;
+  std::string address_;
   uint64_t failures_ = 0;  // of attempts to connect
   bool doubted_ = false;
   bool finding_out_ = false;
