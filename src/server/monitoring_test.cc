@@ -54,7 +54,8 @@ Names exported_metrics() {
   const std::string page = connection.read_answer().body;
   Names names = matches_of(page, std::regex("# TYPE ([a-z_]+) "));
   names.insert({"stator_database_connections", "stator_database_connections_busy",
-                "stator_database_queue_length", "stator_stream_horizon_lag_seconds"});
+                "stator_database_info", "stator_database_queue_length",
+                "stator_stream_horizon_lag_seconds"});
   return names;
 }
 
