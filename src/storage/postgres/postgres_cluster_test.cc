@@ -5,11 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <future>
-#include <latch>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -317,45 +315,6 @@ TEST_F(PostgresClusterTest, TheStoreCountsCallsOfItsPools) {
   ended.get_future().wait();
   wait_until([&] { return reads().busy == 0; });
   EXPECT_EQ(reads().queued_calls, 0U);
-}
-
-// Others can be to a primary that was stopped, and would return old data after it continues.
-TEST_F(PostgresClusterTest, NoConnectionFromBeforeAProblemIsUsedAfterwards) {
-  PostgresStoreOptions options = schema_.options();
-  options.read_connections = 2;
-  const auto store = test::PostgresSchema::open(options);
-  const auto processes = [&](const std::string& condition) {
-    return sql(
-        "SELECT coalesce(string_agg(pid::text, ',' ORDER BY pid), '') FROM pg_stat_activity "
-        "WHERE application_name = 'stator' AND pid <> pg_backend_pid() AND " +
-        condition);
-  };
-  const std::string is_monitor = "query LIKE '%pg_snapshot_xmax%'";
-  // Both connections are used at the same time.
-  const auto use_reads = [&] {
-    std::latch used(2);
-    std::latch ended(2);
-    const auto body = [&](ReadView&) -> Result<void> {
-      used.arrive_and_wait();
-      return {};
-    };
-    for (int i = 0; i < 2; ++i) {
-      store->with_view(body, [&](const Result<void>& result) {
-        EXPECT_THAT(result, IsOk());
-        ended.count_down();
-      });
-    }
-    ended.wait();
-  };
-  use_reads();
-  wait_until([&] { return processes(is_monitor) != ""; });
-  const std::string monitor = processes(is_monitor);
-  const std::string before = processes("true");
-  EXPECT_EQ(std::ranges::count(before, ','), 2) << before;
-  sql("SELECT pg_terminate_backend(" + monitor + ")");
-  wait_until([&] { return processes(is_monitor + " AND pid <> " + monitor) != ""; });
-  use_reads();
-  wait_until([&] { return processes("pid IN (" + before + ")") == ""; });
 }
 
 // No request triggers the check.

@@ -36,9 +36,6 @@ class Server {
   // Call it after a connection broke: one caller of connect() checks the server, and the others
   // wait for its result.
   void doubt();
-  // How often a connection broke. Other connections from before that are not used any more: they
-  // can be to an earlier primary, which was stopped, and would return old data after it continues.
-  uint64_t doubts() const { return doubts_.load(); }
   std::string problem() const;  // one line; empty: the last attempt to connect succeeded
   std::string address() const;  // of the last connection; empty: none so far
 
@@ -58,7 +55,6 @@ class Server {
   const ConnectionOptions options_;
   const StoreReport report_;
   std::atomic<uint64_t> acknowledged_ = 0;
-  std::atomic<uint64_t> doubts_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::string problem_;

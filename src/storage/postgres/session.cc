@@ -7,15 +7,10 @@ namespace stator::postgres {
 
 Result<Connection*> Session::connected() {
   if (!responds_within({})) return fail(Code::kUnavailable, kUnconfirmed);
-  if (connection_ && !connection_->is_usable()) {
-    server_.doubt();
-    connection_.reset();
-  }
-  const uint64_t doubts = server_.doubts();
-  if (connection_ && doubts_ == doubts) return connection_.get();
+  if (connection_ && connection_->is_usable()) return connection_.get();
+  if (connection_) server_.doubt();
   connection_.reset();
   STATOR_ASSIGN_OR_RETURN(connection_, server_.connect(options_));
-  doubts_ = doubts;
   return connection_.get();
 }
 
