@@ -162,6 +162,19 @@ class Unanswered(Exception):
     pass
 
 
+def shards_of_orders(streams):
+    """The ARN of the stream, and its shards, parents first."""
+    arn = streams.list_streams(TableName="Orders")["Streams"][0]["StreamArn"]
+    shards, request = [], {"StreamArn": arn}
+    while True:
+        stream = streams.describe_stream(**request)["StreamDescription"]
+        shards += stream["Shards"]
+        if "LastEvaluatedShardId" not in stream:
+            break
+        request["ExclusiveStartShardId"] = stream["LastEvaluatedShardId"]
+    return arn, shards
+
+
 class StreamReader(threading.Thread):
     """Follows the stream while it is written: every order must appear once, in its writer's order."""
 
@@ -179,14 +192,7 @@ class StreamReader(threading.Thread):
         """Reads the next page of each shard whose parent is finished. Returns the number of records."""
         self.turn += 1
         streams = self.clients[self.turn % len(self.clients)]
-        arn = streams.list_streams(TableName="Orders")["Streams"][0]["StreamArn"]
-        shards, request = [], {"StreamArn": arn}
-        while True:
-            stream = streams.describe_stream(**request)["StreamDescription"]
-            shards += stream["Shards"]
-            if "LastEvaluatedShardId" not in stream:
-                break
-            request["ExclusiveStartShardId"] = stream["LastEvaluatedShardId"]
+        arn, shards = shards_of_orders(streams)
         known = {shard["ShardId"] for shard in shards}
         seen = 0
         for shard in shards:
@@ -273,16 +279,9 @@ def check(url, writers):
 def records(url):
     """Of the stream: the numbers of each writer's orders, in the order of the stream."""
     streams = client(url, "dynamodbstreams")
-    arn = streams.list_streams(TableName="Orders")["Streams"][0]["StreamArn"]
-    shards, request = [], {"StreamArn": arn}
-    while True:
-        stream = streams.describe_stream(**request)["StreamDescription"]
-        shards += stream["Shards"]
-        if "LastEvaluatedShardId" not in stream:
-            break
-        request["ExclusiveStartShardId"] = stream["LastEvaluatedShardId"]
+    arn, shards = shards_of_orders(streams)
     found = {}
-    for shard in shards:  # parents come first
+    for shard in shards:
         iterator = streams.get_shard_iterator(StreamArn=arn, ShardId=shard["ShardId"],
                                               ShardIteratorType="TRIM_HORIZON")["ShardIterator"]
         empty = 0
