@@ -45,7 +45,13 @@ bool SharedBackend::happens(int in_a_thousand) {
   return static_cast<int>(random_() % 1000) < in_a_thousand;
 }
 
-void SharedBackend::delay() {
+void SharedBackend::back_off(uint64_t steps) {
+  if (wait_) return wait_(SharedWait::kNetwork);
+  for (uint64_t i = 0; i < steps; ++i) std::this_thread::yield();
+}
+
+void SharedBackend::delay(SharedWait where) {
+  if (wait_) return wait_(where);
   uint64_t steps = 0;
   {
     const std::lock_guard lock(mutex_);
@@ -142,7 +148,15 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
   }
 
   std::unique_lock lock(mutex_);
-  unlocked_.wait(lock, [&] { return !must_wait(request, keys); });
+  while (must_wait(request, keys)) {
+    if (!wait_) {
+      unlocked_.wait(lock);
+      continue;
+    }
+    lock.unlock();
+    wait_(SharedWait::kDatabase);
+    lock.lock();
+  }
   for (const Guard& schema : request.schemas) {
     const auto row = rows_.find(schema.key);
     if ((row == rows_.end() ? 0 : schema_version_in(*row->second.value)) != schema.version) {
@@ -160,8 +174,8 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
   const auto open = commit_versions_open_.insert(last_commit_version_ + 1);
   request.batch.assign_commit_versions(last_commit_version_);
   lock.unlock();
-  delay();
-  if (happens(faults_.slow)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  delay(SharedWait::kDatabase);
+  if (!wait_ && happens(faults_.slow)) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   lock.lock();
   const auto [entry, is_first] =
       outcomes_.try_emplace(request.id, Outcome{.sequence = last_version_ + 1});

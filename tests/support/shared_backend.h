@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/read_rows.h"
@@ -31,10 +33,20 @@ struct SharedFaults {
   int slow = 0;          // commits that become visible long after they got commit versions
 };
 
+// Where a request waits.
+enum class SharedWait { kNetwork, kDatabase };
+
 class SharedBackend {
  public:
-  explicit SharedBackend(uint32_t seed, SharedFaults faults = {})
-      : random_(seed), faults_(faults) {}
+  // `wait` replaces all waits, for threads of which one runs at a time (VirtualWorld). The stores
+  // then have no threads: their calls complete on the calling thread.
+  explicit SharedBackend(uint32_t seed, SharedFaults faults = {},
+                         std::function<void(SharedWait)> wait = {})
+      : random_(seed), faults_(faults), wait_(std::move(wait)) {}
+
+  bool is_virtual() const { return static_cast<bool>(wait_); }
+  // Waits between two attempts of a request.
+  void back_off(uint64_t steps);
 
   struct Versioned {
     uint64_t version = 0;  // of its last write; 0: absent
@@ -78,7 +90,7 @@ class SharedBackend {
 
   bool must_wait(const Request& request, const std::set<std::string>& keys) const;
   bool happens(int in_a_thousand);
-  void delay();
+  void delay(SharedWait where = SharedWait::kNetwork);
   Outcome execute(Request request);
   void deliver_one();
 
@@ -86,6 +98,7 @@ class SharedBackend {
   std::condition_variable unlocked_;
   std::mt19937 random_;
   const SharedFaults faults_;
+  const std::function<void(SharedWait)> wait_;
   Rows rows_;
   std::set<std::string> locked_;          // keys of commits in progress
   std::multiset<std::string> expected_;   // schemas that these commits expect

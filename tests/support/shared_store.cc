@@ -19,7 +19,8 @@ constexpr uint64_t kVoidVisitsMax = 6;
 }  // namespace
 
 SharedStore::SharedStore(SharedBackend& backend, uint32_t seed) : backend_(backend), random_(seed) {
-  for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { run(); });
+  const int threads = backend.is_virtual() ? 0 : kThreads;
+  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
 SharedStore::~SharedStore() {
@@ -128,8 +129,7 @@ SharedBackend::Outcome SharedStore::commit(SharedBackend::Request request) {
 
 // Pauses longer after each conflict, for a random time.
 void SharedStore::pause(int attempt) {
-  const uint64_t steps = random_below(1ULL << std::min(attempt, 8));
-  for (uint64_t i = 0; i < steps; ++i) std::this_thread::yield();
+  backend_.back_off(random_below(1ULL << std::min(attempt, 8)));
 }
 
 uint64_t SharedStore::random_below(uint64_t end) {
@@ -147,6 +147,7 @@ Result<void> SharedStore::drop_range(const KeyRange& range) {
 }
 
 void SharedStore::post(Call call) {
+  if (threads_.empty()) return call();
   {
     const std::lock_guard lock(mutex_);
     calls_.push_back(std::move(call));

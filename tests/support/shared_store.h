@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // SharedStore: a TransactStore on a SharedBackend, like that of a process on a distributed
 // database. It reads, decides, and commits if nothing has changed. Some reads that can start over
-// do. Each call runs on one of its threads.
+// do. Each call runs on one of its threads, or on the calling one if the backend is virtual.
 #pragma once
 
 #include <condition_variable>

@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <thread>
 #include <utility>
@@ -45,6 +46,8 @@ class VirtualWorld {
   using nanoseconds = std::chrono::nanoseconds;
 
   nanoseconds now() const { return now_; }  // true time, which the actors do not know
+  // The running actor; absent outside run() and during events.
+  std::optional<std::size_t> running() const { return running_; }
 
   // Runs the actors until all have ended.
   void run(const std::vector<std::function<void()>>& actors) {
@@ -64,6 +67,11 @@ class VirtualWorld {
     done_.acquire();
   }
 
+  // Suspends the running actor, whose other threads must wait for the calling one. Others run
+  // meanwhile. Does nothing while no actor runs.
+  void wait(nanoseconds duration) {
+    if (running_) wait_until(*running_, now_ + duration);
+  }
   // Suspends the actor until then. Others run meanwhile.
   void wait_until(std::size_t actor, nanoseconds when) {
     plans_.emplace(std::pair(std::max(when, now_), ++order_), Plan{.actor = actor});
@@ -107,10 +115,15 @@ class VirtualWorld {
       now_ = next->first.first;
       const Plan plan = std::move(next->second);
       plans_.erase(next);
-      if (!plan.event) return turns_[plan.actor].release();
+      if (!plan.event) {
+        running_ = plan.actor;
+        return turns_[plan.actor].release();
+      }
+      running_.reset();
       --events_;
       plan.event();
     }
+    running_.reset();
     done_.release();  // the remaining events have no effect
   }
 
@@ -118,6 +131,7 @@ class VirtualWorld {
   uint64_t order_ = 0;
   std::map<std::pair<nanoseconds, uint64_t>, Plan> plans_;
   std::size_t events_ = 0;  // among the plans
+  std::optional<std::size_t> running_;
   std::deque<Turn> turns_;
   Turn done_;
 };
