@@ -52,10 +52,11 @@ std::chrono::milliseconds retry_delay(int failures, double jitter) {
                      static_cast<int64_t>(static_cast<double>(whole.count()) * jitter / 2));
 }
 
-JobRunner::JobRunner(Report report, Delay delay)
-    : report_(std::move(report)), delay_(delay ? std::move(delay) : [](int failures) {
-        return retry_delay(failures, any_jitter());
-      }) {}
+JobRunner::JobRunner(Report report, Delay delay, std::size_t threads)
+    : report_(std::move(report)),
+      delay_(delay ? std::move(delay)
+                   : [](int failures) { return retry_delay(failures, any_jitter()); }),
+      threads_max_(threads) {}
 
 void JobRunner::add(std::string name, std::unique_ptr<Job> job) {
   const std::lock_guard lock(mutex_);
@@ -65,7 +66,7 @@ void JobRunner::add(std::string name, std::unique_ptr<Job> job) {
   const Time now = std::chrono::steady_clock::now();
   const auto ready =
       std::ranges::count_if(entries_, [&](const Entry& entry) { return entry.is_ready(now); });
-  if (static_cast<std::size_t>(ready) > idle_ && threads_.size() < kThreads) {
+  if (static_cast<std::size_t>(ready) > idle_ && threads_.size() < threads_max_) {
     threads_.emplace_back([this] { run(); });
   }
   wake_.notify_one();
@@ -177,37 +178,44 @@ void JobRunner::run() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
     const Time now = std::chrono::steady_clock::now();
-    const auto entry = next_ready(now);
-    if (entry == entries_.end()) {
-      wait(lock, now);
-      continue;
-    }
-    entry->running = true;
-    lock.unlock();
-    Result<JobState> result = take_step(*entry);
-    const bool continues = result && *result != JobState::kDone;
-    const auto pause = continues ? entry->job->pause() : std::chrono::milliseconds(0);
-    lock.lock();
-    if (pause.count() > 0) entry->due = std::chrono::steady_clock::now() + pause;
-    std::vector<Line> lines;
-    const bool ended = settle(*entry, std::move(result), lines);
-    const bool rests = !ended && entry->due > now + kLongPause;
-    lock.unlock();
-    // Outside the lock: both can call back.
-    if (rests) entry->job->rest();
-    if (ended) entry->job.reset();
-    if (report_) {
-      for (const Line& line : lines) report_(line.level, line.text);
-    }
-    lock.lock();
-    entry->running = false;
-    if (ended) {
-      entries_.erase(entry);
-    } else {
-      entries_.splice(entries_.end(), entries_, entry);
-      if (entry->due > now) wake_.notify_one();
-    }
+    if (!run_step(lock, now)) wait(lock, now);
   }
+}
+
+bool JobRunner::run_step() {
+  std::unique_lock lock(mutex_);
+  return run_step(lock, std::chrono::steady_clock::now());
+}
+
+bool JobRunner::run_step(std::unique_lock<std::mutex>& lock, Time now) {
+  const auto entry = next_ready(now);
+  if (entry == entries_.end()) return false;
+  entry->running = true;
+  lock.unlock();
+  Result<JobState> result = take_step(*entry);
+  const bool continues = result && *result != JobState::kDone;
+  const auto pause = continues ? entry->job->pause() : std::chrono::milliseconds(0);
+  lock.lock();
+  if (pause.count() > 0) entry->due = std::chrono::steady_clock::now() + pause;
+  std::vector<Line> lines;
+  const bool ended = settle(*entry, std::move(result), lines);
+  const bool rests = !ended && entry->due > now + kLongPause;
+  lock.unlock();
+  // Outside the lock: both can call back.
+  if (rests) entry->job->rest();
+  if (ended) entry->job.reset();
+  if (report_) {
+    for (const Line& line : lines) report_(line.level, line.text);
+  }
+  lock.lock();
+  entry->running = false;
+  if (ended) {
+    entries_.erase(entry);
+  } else {
+    entries_.splice(entries_.end(), entries_, entry);
+    if (entry->due > now) wake_.notify_one();
+  }
+  return true;
 }
 
 }  // namespace stator

@@ -66,8 +66,8 @@ class JobRunner {
 
   using Report = std::function<void(LogLevel, const std::string& line)>;
   using Delay = std::function<std::chrono::milliseconds(int failures)>;
-  // Without a `delay`: retry_delay().
-  explicit JobRunner(Report report, Delay delay = {});
+  // Without a `delay`: retry_delay(). Without threads, only run_step() runs jobs.
+  explicit JobRunner(Report report, Delay delay = {}, std::size_t threads = kThreads);
   ~JobRunner() { stop(); }
   JobRunner(const JobRunner&) = delete;
   JobRunner& operator=(const JobRunner&) = delete;
@@ -80,6 +80,8 @@ class JobRunner {
   bool has(std::string_view name) const;
   // Receives diagnostics; can be empty.
   const Report& report() const { return report_; }
+  // Runs one step of a job that is due, on the calling thread. Returns false if none is.
+  bool run_step();
   // Ends the pauses of all jobs.
   void retry_now();
   // Returns the error of the job's last step; absent if the step succeeded or the job does not
@@ -116,6 +118,7 @@ class JobRunner {
   };
 
   void run();
+  bool run_step(std::unique_lock<std::mutex>& lock, Time now);
   Entries::iterator next_ready(Time now);
   void wait(std::unique_lock<std::mutex>& lock, Time now);
   // Returns true if the job has ended.
@@ -124,6 +127,7 @@ class JobRunner {
 
   const Report report_;
   const Delay delay_;
+  const std::size_t threads_max_;
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   Entries entries_;  // the one that has waited longest first

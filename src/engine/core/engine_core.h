@@ -35,7 +35,7 @@ struct EngineCore {
         options(the_options),
         vector_cache(is_shared ? nullptr : make_vector_cache(*store, options.vector_cache)),
         leases(*store),
-        jobs(options.report, options.retry_delay) {}
+        jobs(options.report, options.retry_delay, options.job_threads) {}
 
   // Each member can use those above it, and is destroyed before them.
   std::unique_ptr<TransactStore> store;

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/log_level.h"
+#include "engine/background/job_runner.h"
 #include "engine/vectors/vector_cache.h"
 
 namespace stator {
@@ -33,6 +34,8 @@ struct EngineOptions {
   // Returns the pause before the retry of a job's step after this number of consecutive failures;
   // empty: retry_delay() of job_runner.h.
   std::function<std::chrono::milliseconds(int failures)> retry_delay = {};
+  // Threads for jobs. Zero: only JobRunner::run_step() runs them.
+  std::size_t job_threads = JobRunner::kThreads;
   // Interval between heartbeats of job leases, on the machine's clock, each followed by
   // maintenance. Zero: only Engine::run_maintenance() does both.
   std::chrono::milliseconds maintenance_interval{60'000};

@@ -47,6 +47,10 @@ class HeldStore final : public ForwardingStore {
   void cut() {
     for (Call& call : take_waiting(State::kCut)) call(false);
   }
+  bool is_cut() const {
+    const std::lock_guard lock(mutex_);
+    return state_ == State::kCut;
+  }
   // Runs before each commit of a request.
   void before_requests(std::function<void()> action) { before_requests_ = std::move(action); }
   // Whether a job has written rows of tables, indexes or backups since the last call.
@@ -101,10 +105,6 @@ class HeldStore final : public ForwardingStore {
   static CommitResult refused() {
     return {.outcome = CommitOutcome::kUnavailable,
             .error = {.code = Code::kUnavailable, .message = "cut off"}};
-  }
-  bool is_cut() const {
-    const std::lock_guard lock(mutex_);
-    return state_ == State::kCut;
   }
   // Erasures do not wait. They fail while other calls would wait.
   bool refuses_erasures() const {
