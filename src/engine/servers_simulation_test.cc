@@ -148,7 +148,7 @@ class History {
   void serve(std::size_t server) {
     auto engine = open(server);
     for (int step = 0; step < kSteps && !testing::Test::HasFailure(); ++step) {
-      world_.wait(random_.below(3s));
+      world_.wait(random_.below(random_.chance(60) ? nanoseconds(50ms) : 3s));
       const int64_t kind = random_.below(100);
       if (kind < 35) {
         add(*engine);
@@ -160,10 +160,12 @@ class History {
         change_schema(*engine);
       } else if (kind < 78) {
         back_up(*engine);
-      } else if (kind < 88) {
+      } else if (kind < 83) {
         engine->run_maintenance();
+      } else if (kind < 94) {
+        run_jobs(*engine);
       } else if (kind < 97) {
-        for (int64_t steps = random_.below(6); steps >= 0; --steps) engine->parts().jobs.run_step();
+        be_idle(*engine);
       } else if (kind < 98) {
         world_.wait(random_.below(2h));
       } else {
@@ -173,6 +175,18 @@ class History {
       restart(server, engine);
     }
     if (random_.chance(50)) stores_[server]->cut();
+  }
+
+  void run_jobs(Engine& engine) {
+    for (int64_t steps = random_.below(6); steps >= 0; --steps) engine.parts().jobs.run_step();
+  }
+  // For long enough that leases of servers that sleep or have crashed can expire.
+  void be_idle(Engine& engine) {
+    for (int64_t minutes = random_.below(10); minutes >= 0; --minutes) {
+      engine.run_maintenance();
+      run_jobs(engine);
+      world_.wait(1min);
+    }
   }
 
   // ---- Its requests
