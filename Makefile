@@ -89,12 +89,15 @@ soak: package
 	  full_disk_server_test migration_kill_test sweep_costs_test control_group_test \
 	  linearizability_pair_test linearizability_test feed_recipe_test semaphore_recipe_test sensors_recipe_test \
 	  toggle_recipe_test postgres_test cluster_test client_homes_test transfer_homes_test history_test metamorphic_test \
-	  lease_simulation_test feed_simulation_test cli_consume_test engine_test shared_jobs_test
+	  lease_simulation_test feed_simulation_test cli_consume_test engine_test engine_simulation_test \
+	  shared_jobs_test
 	build/soak/src/engine/engine_test --gtest_filter='Catalog*Histories.*' --gtest_brief=1 \
 	  --gtest_repeat=$${STATOR_CATALOG_RUNS:-2000}
 	for seed in $$(seq $${STATOR_LEASE_HISTORIES:-1000}); do STATOR_SEED=$$seed \
 	  build/soak/src/engine/shared_jobs_test --gtest_filter='LeaseHistories.*' --gtest_brief=1 || exit 1; done
 	STATOR_LEASE_RUNS=20000 build/soak/tests/recipes/lease_simulation_test
+	STATOR_LEASE_RUNS=20000 STATOR_SERVER_RUNS=$${STATOR_SERVER_RUNS:-5000} \
+	  build/soak/src/engine/engine_simulation_test
 	STATOR_TOGGLE_RUNS=20000 build/soak/src/cli/cli_consume_test --gtest_filter='ToggleConsumeSimulation.*'
 	STATOR_LINEARIZABILITY_ROUNDS=500 build/soak/tests/linearizability/linearizability_pair_test
 	STATOR_RUNS=$${STATOR_FEED_RUNS:-5000} build/soak/tests/recipes/feed_simulation_test

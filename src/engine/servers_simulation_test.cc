@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Several servers of one database in virtual time: thousands of histories of engines that write,
-// change tables and run jobs. They sleep, crash and restart at any access of the database, and
-// requests and responses are lost or late. STATOR_SEED repeats a history, STATOR_SERVER_RUNS sets
-// their number.
+// change tables and run jobs. They sleep and crash at any access of the database, and requests and
+// responses are lost or late. STATOR_SEED repeats a history, except for what depends on the random
+// parts of ids; STATOR_SERVER_RUNS sets their number.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -41,6 +41,7 @@ struct Tally {
   int written = 0;
   int unknown = 0;
   int schema_changes = 0;
+  int expired = 0;
   int backups = 0;
   int restores = 0;
   int crashes = 0;
@@ -143,6 +144,11 @@ class History {
     while (!engine->describe_table({.table = "Things"})) {
       static_cast<void>(engine->create_table(things));
     }
+    while (!engine->administer(
+        admin::kUpdateContinuousBackups,
+        Item{{"TableName", "Things"},
+             {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", true}}}})) {
+    }
   }
 
   void serve(std::size_t server) {
@@ -178,6 +184,7 @@ class History {
   }
 
   void run_jobs(Engine& engine) {
+    if (random_.chance(30)) tally_.expired += static_cast<int>(engine.sweep_expired());
     for (int64_t steps = random_.below(6); steps >= 0; --steps) engine.parts().jobs.run_step();
   }
   // For long enough that leases of servers that sleep or have crashed can expire.
@@ -252,6 +259,9 @@ class History {
       return;
     }
     key["color"] = color();
+    if (random_.chance(30)) {
+      key["expires"] = clocks_[0]->unix_ms() / 1'000 + random_.below(7'200) - 600;
+    }
     static_cast<void>(
         call_and_wait(engine, &Engine::put_item, {.table = table, .item = std::move(key)}));
   }
@@ -274,7 +284,7 @@ class History {
 
   void change_schema(Engine& engine) {
     bool done = false;
-    switch (random_.below(4)) {
+    switch (random_.below(5)) {
       case 0:
         done = engine
                    .update_table({.table = "Things",
@@ -290,6 +300,13 @@ class History {
       case 2:
         done = engine.create_table(hash_table("Others")).has_value();
         break;
+      case 3:
+        done = engine
+                   .update_time_to_live(
+                       {.table = "Things",
+                        .specification = {.enabled = random_.chance(60), .attribute = "expires"}})
+                   .has_value();
+        break;
       default:
         done = engine.delete_table({.table = random_.chance(70) ? "Others" : "Copy"}).has_value();
     }
@@ -297,6 +314,15 @@ class History {
   }
 
   void back_up(Engine& engine) {
+    if (random_.chance(20)) {
+      if (engine.administer(admin::kRestoreTableToPointInTime,
+                            Item{{"SourceTableName", "Things"},
+                                 {"TargetTableName", "Copy"},
+                                 {"UseLatestRestorableTime", true}})) {
+        ++tally_.restores;
+      }
+      return;
+    }
     if (random_.chance(40) || backups_.empty()) {
       const auto made = engine.administer(admin::kCreateBackup,
                                           Item{{"TableName", "Things"}, {"BackupName", "backup"}});
@@ -418,8 +444,8 @@ TEST(ServersSimulation, LosesAndRepeatsNothing) {
   }
   std::cout << runs << " histories: " << tally.written << " additions, " << tally.unknown
             << " with an unknown outcome; " << tally.schema_changes << " changes of tables, "
-            << tally.backups << " backups, " << tally.restores << " restores, " << tally.crashes
-            << " crashes\n";
+            << tally.expired << " items expired, " << tally.backups << " backups, "
+            << tally.restores << " restores, " << tally.crashes << " crashes\n";
   if (runs < kRuns) return;
   EXPECT_GT(tally.unknown, 0);
   EXPECT_GT(tally.schema_changes, static_cast<int>(runs));
