@@ -85,6 +85,7 @@ class History {
   void play() {
     open_first();
     std::vector<std::function<void()>> servers;
+    servers.reserve(kServers);
     for (std::size_t i = 0; i < kServers; ++i) servers.emplace_back([this, i] { serve(i); });
     world_.run(servers);
     backend_.deliver_late();
@@ -269,8 +270,7 @@ class History {
   // A consistent read sees what was acknowledged before it.
   void read(Engine& engine) {
     const int64_t number = random_.below(kCounters);
-    Counter& counter = counters_[static_cast<std::size_t>(number)];
-    const int64_t least = counter.sure;
+    const int64_t least = counters_[static_cast<std::size_t>(number)].sure;
     const auto response =
         call_and_wait(engine, &Engine::get_item,
                       {.table = "Things", .key = counter_key(number), .consistent_read = true});

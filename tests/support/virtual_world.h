@@ -56,6 +56,7 @@ class VirtualWorld {
       plans_.emplace(std::pair(now_, ++order_), Plan{.actor = i});
     }
     std::vector<std::jthread> threads;
+    threads.reserve(actors.size());
     for (std::size_t i = 0; i < actors.size(); ++i) {
       threads.emplace_back([this, i, &actors] {
         turns_[i].acquire();

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <list>
 #include <map>
 #include <memory>
 #include <set>
@@ -77,7 +78,7 @@ class History {
     none.stop();
     while (!Catalog::open(store_, none)) {
     }
-    for (Job& job : jobs_) {
+    for (const Job& job : jobs_) {
       while (!Records(store_).put(job.record, Item{{"Status", "IN_PROGRESS"}})) {
       }
     }
@@ -113,7 +114,7 @@ class History {
 
     SharedStore store;
     JobLeases leases{store};
-    std::vector<Running> running = {};
+    std::list<Running> running = {};
     nanoseconds start{0};
     nanoseconds end{0};
     bool is_last = false;
@@ -154,7 +155,7 @@ class History {
   void send_heartbeats(Process& process) {
     world_.wait(process.start - world_.now());
     while (lives(process)) {
-      for (const Running& running : std::vector(process.running)) {
+      for (const Running& running : std::list(process.running)) {
         const nanoseconds began = world_.now();
         if (running.lease->is_held() && running.lease->send_heartbeat()) {
           running.job->changed_at = std::max(running.job->changed_at, began);
@@ -184,13 +185,12 @@ class History {
     world_.wait(process.start - world_.now());
     while (lives(process)) {
       if (!process.running.empty()) {
-        const auto at =
-            process.running.begin() + random_.below(static_cast<int64_t>(process.running.size()));
-        const Running running = *at;
+        const Running& running = *std::next(
+            process.running.begin(), random_.below(static_cast<int64_t>(process.running.size())));
         if (step(running)) {
           process.leases.end(*running.lease);
-          std::erase_if(process.running,
-                        [&](const Running& other) { return other.lease == running.lease; });
+          process.running.remove_if(
+              [lease = running.lease](const Running& other) { return other.lease == lease; });
         }
       }
       pause(process, 1s + random_.below(3min));
@@ -278,6 +278,7 @@ class History {
   SharedStore store_{backend_, 0};
   std::vector<Job> jobs_ = [] {
     std::vector<Job> jobs;
+    jobs.reserve(kJobs);
     for (std::size_t i = 0; i < kJobs; ++i) {
       jobs.push_back({.record = record_key(RecordKind::kExport, std::to_string(i)),
                       .history = std::string(kPartitionBytes, 'x') + "job " + std::to_string(i)});
