@@ -68,7 +68,8 @@ class EngineTest : public ::testing::Test {
   EngineTest() { open_empty(); }
   ~EngineTest() override {
     if (HasFailure() && tests_run_on_a_pair()) {
-      std::cerr << "STATOR_TEST_BACKEND=pair STATOR_SEED=" << engine_.seed() << '\n';
+      std::cerr << "STATOR_TEST_BACKEND=" << std::getenv("STATOR_TEST_BACKEND")
+                << " STATOR_SEED=" << engine_.seed() << '\n';
     }
   }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TestEngine: the engine of a test. If STATOR_TEST_BACKEND is "pair", it consists of two engines on
-// one SharedBackend, like two processes. Each use of the pointer selects one of them at random. So
-// a test can create a table with one engine and use it at once with the other.
+// one SharedBackend, like two processes; if it is "postgres", on one schema of PostgreSQL
+// (postgres_pair.cc). Each use of the pointer selects one of them at random. So a test can create a
+// table with one engine and use it at once with the other.
 //
 // Thread safety: any thread, except opening and reset().
 #pragma once
@@ -10,9 +11,9 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <random>
-#include <string_view>
 #include <utility>
 
 #include "engine/engine.h"
@@ -23,13 +24,20 @@
 namespace stator::test {
 
 inline bool tests_run_on_a_pair() {
-  const char* const backend = std::getenv("STATOR_TEST_BACKEND");
-  return backend != nullptr && std::string_view(backend) == "pair";
+  return std::getenv("STATOR_TEST_BACKEND") != nullptr;
 }
 
 // The store resolves each of these, so no request fails because of them.
 inline constexpr SharedFaults kPairFaults{
     .conflicts = 50, .lost_replies = 50, .late = 50, .outages = 0, .slow = 5};
+
+// Opens a store of one process on the backend that it owns.
+using OpenStore = std::function<std::unique_ptr<TransactStore>(uint32_t seed)>;
+// Creates an empty backend.
+inline std::function<OpenStore(uint32_t seed)> make_pair_backend = [](uint32_t backend_seed) {
+  const auto backend = std::make_shared<SharedBackend>(backend_seed, kPairFaults);
+  return [backend](uint32_t seed) { return std::make_unique<SharedStore>(*backend, seed); };
+};
 
 class TestEngine {
  public:
@@ -46,7 +54,7 @@ class TestEngine {
   // Opens both engines on an empty backend.
   void open_pair(const EngineOptions& options) {
     reset();
-    backend_ = std::make_unique<SharedBackend>(static_cast<uint32_t>(seed_), kPairFaults);
+    open_store_ = make_pair_backend(static_cast<uint32_t>(seed_));
     reopen_pair(options);
   }
   // Stops and starts both engines, like processes.
@@ -54,8 +62,7 @@ class TestEngine {
     reset();
     for (std::size_t i = 0; i < engines_.size(); ++i) {
       const auto seed = static_cast<uint32_t>(seed_ + 1 + i);
-      engines_[i] = must_soon(
-          [&] { return Engine::open(std::make_unique<SharedStore>(*backend_, seed), options); });
+      engines_[i] = must_soon([&] { return Engine::open(open_store_(seed), options); });
     }
   }
   // Stops the engines, but keeps the backend for reopen_pair().
@@ -82,7 +89,7 @@ class TestEngine {
  private:
   const uint64_t seed_ = number_from_environment("STATOR_SEED", std::random_device{}());
   mutable std::atomic<uint64_t> calls_ = 0;
-  std::unique_ptr<SharedBackend> backend_;  // null for one engine
+  OpenStore open_store_;  // empty for one engine
   std::array<std::unique_ptr<Engine>, 2> engines_;
 };
 
