@@ -39,26 +39,36 @@ class RoundTrips : public testing::Test {
     test::postgres_dsn();
     if (test::own_postgres() == nullptr) GTEST_SKIP() << "the proxy needs the server's socket";
     schema_.emplace();
-    proxy_.emplace(test::own_postgres()->socket(), [this](PostgresProxy::CommitPipeline) {
-      return loses_reply_.exchange(false) ? Fate::kLoseReply : Fate::kPass;
-    });
+    proxy_.emplace(test::own_postgres()->socket(),
+                   [this](PostgresProxy::CommitPipeline commit) { return fate_of(commit); });
     database_.emplace(
         must(open_database_on(test::PostgresSchema::open(schema_->options(*proxy_)))));
-    create("Plain", {});
-    create("Streamed", StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly});
+    rival_.emplace(must(open_database_on(schema_->open())));
+    create(table("Plain"));
+    CreateTableRequest streamed = table("Streamed");
+    streamed.stream = {.enabled = true, .view = StreamViewType::kKeysOnly};
+    create(streamed);
+    CreateTableRequest indexed = table("Indexed");
+    indexed.attributes.push_back({"version", ScalarType::kN});
+    indexed.global_indexes = {
+        {.name = "ByVersion", .key_schema = {{"version", KeyType::kHash}}, .projection = {}}};
+    create(indexed);
   }
-  void TearDown() override { database_.reset(); }
+  void TearDown() override {
+    rival_.reset();
+    database_.reset();
+  }
 
-  void create(const std::string& table, std::optional<StreamSpecification> stream) {
-    ASSERT_THAT(
-        database_->create_table({.table = table,
-                                 .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}},
-                                 .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
-                                 .billing_mode = BillingMode::kPayPerRequest,
-                                 .stream = std::move(stream)}),
-        IsOk());
+  static CreateTableRequest table(std::string name) {
+    return {.table = std::move(name),
+            .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}},
+            .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
+            .billing_mode = BillingMode::kPayPerRequest};
+  }
+  void create(const CreateTableRequest& request) {
+    ASSERT_THAT(database_->create_table(request), IsOk());
     for (int i = 0; i < kItems; ++i) {
-      ASSERT_THAT(database_->put_item({.table = table, .item = item_of(i)}), IsOk());
+      ASSERT_THAT(database_->put_item({.table = request.table, .item = item_of(i)}), IsOk());
     }
   }
 
@@ -79,9 +89,21 @@ class RoundTrips : public testing::Test {
   std::optional<test::PostgresSchema> schema_;
   std::optional<PostgresProxy> proxy_;
   std::atomic<bool> loses_reply_ = false;
+  std::atomic<int> conflicts_ = 0;  // of the next commits, because of a write of item 1
+  std::atomic<int> locked_commits_ = 0;
   std::optional<Database> database_;
+  std::optional<Database> rival_;  // another process, without the proxy
   int requests_ = 0;
   std::string table_ = "| operation | round trips |\n| --- | --- |\n";
+
+ private:
+  Fate fate_of(PostgresProxy::CommitPipeline commit) {
+    locked_commits_ += commit.is_locked ? 1 : 0;
+    if (!commit.is_locked && conflicts_ > 0) {
+      EXPECT_THAT(rival_->put_item({.table = "Plain", .item = item_of(1, -conflicts_--)}), IsOk());
+    }
+    return loses_reply_.exchange(false) ? Fate::kLoseReply : Fate::kPass;
+  }
 };
 
 TransactWriteItemsRequest four_puts(int version) {
@@ -103,7 +125,11 @@ TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
     return database.transact_get_items(
         {.items = {{.table = "Plain", .key = key_of(1)}, {.table = "Streamed", .key = key_of(2)}}});
   });
-  measure("`Query` or `Scan` of up to 32 items",
+  measure("`Query` of up to 32 items", [](Database& database, int) {
+    return database.query(
+        {.table = "Plain", .key_condition = "pk = :pk", .values = Values{{":pk", "a"}}});
+  });
+  measure("`Scan` of up to 32 items",
           [](Database& database, int) { return database.scan({.table = "Plain"}); });
   measure("`PutItem`", [](Database& database, int number) {
     return database.put_item({.table = "Plain", .item = item_of(1, number)});
@@ -122,20 +148,36 @@ TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
   measure("`PutItem` into a table with a stream", [](Database& database, int number) {
     return database.put_item({.table = "Streamed", .item = item_of(1, number)});
   });
+  measure("`PutItem` into a table with a global index", [](Database& database, int number) {
+    return database.put_item({.table = "Indexed", .item = item_of(1, number)});
+  });
   measure("`DeleteItem`", [](Database& database, int number) {
     return database.delete_item({.table = "Plain", .key = key_of(4 + number % (kItems - 4))});
   });
-  measure("`UpdateItem`", [](Database& database, int) {
-    return database.update_item({.table = "Plain",
+  const auto update = [](Database& database, const std::string& table) {
+    return database.update_item({.table = table,
                                  .key = key_of(1),
                                  .update = "ADD version :one",
                                  .values = Values{{":one", 1}}});
+  };
+  measure("`UpdateItem`", [&](Database& database, int) { return update(database, "Plain"); });
+  measure("`UpdateItem` in a table with a global index",
+          [&](Database& database, int) { return update(database, "Indexed"); });
+  measure("`TransactWriteItems` with conditions", [](Database& database, int number) {
+    TransactWriteItemsRequest request = four_puts(number);
+    for (TransactWriteItem& item : request.items) item.condition = "attribute_exists(pk)";
+    return database.transact_write_items(request);
   });
   measure("`TransactWriteItems` with a token", [](Database& database, int number) {
     TransactWriteItemsRequest request = four_puts(number);
     request.client_request_token = std::to_string(number);
     return database.transact_write_items(request);
   });
+  measure("`UpdateItem` with two conflicts", [&](Database& database, int) {
+    conflicts_ = 2;
+    return update(database, "Plain");
+  });
+  EXPECT_GT(locked_commits_, 0);
 
   const std::string page = test::read_file(test::source_path("docs/cluster.md"));
   EXPECT_NE(page.find("\n\n" + table_ + "\n"), std::string::npos)
