@@ -72,6 +72,7 @@ void print_status_json(const std::string& schema, const PostgresStatus& status) 
             {"synchronous_commit", status.synchronous_commit},
             {"synchronous_standby_names", status.synchronous_standbys}};
   if (!status.problem.empty()) item["problem"] = status.problem;
+  if (!status.risk.empty()) item["warning"] = status.risk;
   if (status.schema_version) item["schema_version"] = *status.schema_version;
   if (status.rows) item["rows_estimate"] = *status.rows;
   if (status.horizon_lag_s) {
@@ -110,6 +111,7 @@ void print_status_text(const std::string& schema, const PostgresStatus& status) 
   line("synchronous_commit",
        fmt::format("{}, standbys: {}", status.synchronous_commit,
                    status.synchronous_standbys.empty() ? "none" : status.synchronous_standbys));
+  if (!status.risk.empty()) line("warning", status.risk);
 }
 
 int run_status(const ClusterFlags& flags) {

@@ -81,11 +81,13 @@ TEST_F(ClusterCommand, StatusIsOneScreen) {
                                     "rows                not counted yet, [0-9.]+ KB\n"
                                     "streams             no transaction holds them back\n"
                                     "connections         [0-9]+ of 200, [0-9]+ by Stator\n"
-                                    "synchronous_commit  on, standbys: none\n"));
+                                    "synchronous_commit  on, standbys: none\n"
+                                    "warning             fsync and full_page_writes of [^\n]*\n"));
   const Ran json = run_stator(with_store({"cluster", "status", "--json"}));
   EXPECT_THAT(json.out,
               AllOf(HasSubstr(R"("ready":true)"), HasSubstr(R"("schema_version":1)"),
-                    HasSubstr(R"("connections_max":200)"), HasSubstr(R"("horizon_lag_ms":0)")));
+                    HasSubstr(R"("connections_max":200)"), HasSubstr(R"("horizon_lag_ms":0)"),
+                    HasSubstr(R"("warning":"fsync and )")));
   drop_schema();
   const Ran none = run_stator(with_store({"cluster", "status"}));
   EXPECT_EQ(none.status, 1);
@@ -258,6 +260,8 @@ TEST_F(ClusterCommand, AServerWithAPasswordNamesItsDatabaseWithoutIt) {
   process.send_signal(SIGTERM);
   EXPECT_EQ(process.wait(), 0);
   EXPECT_THAT(process.out() + process.err(), Not(HasSubstr("s3cret")));
+  EXPECT_THAT(process.err(),
+              MatchesRegex("[^\n]*fsync and full_page_writes of [^\n]* are off[^\n]*\n"));
 }
 
 }  // namespace

@@ -122,6 +122,8 @@ class Connection {
 
   // The average of the last range that was read, for the first page of the next one. 0: unknown.
   std::size_t usual_row_bytes = 0;
+  // See risk_of(); set by open_connection().
+  std::string risk = {};
 
  private:
   struct Finish {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks when a store is opened or initialized.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -18,6 +19,7 @@ namespace {
 using postgres::check_data;
 using postgres::check_server;
 using postgres::DataFacts;
+using postgres::risk_of;
 using postgres::ServerFacts;
 using test::FailsWith;
 using test::IsOk;
@@ -53,6 +55,20 @@ TEST(PostgresChecks, NameTheProblemAndTheRemedy) {
   EXPECT_THAT(check_data(data, "s", LogPosition{4096}), IsOk());
   EXPECT_THAT(check_data(data, "s", LogPosition{4097}),
               FailsWith(Code::kUnavailable, "has lost acknowledged commits; make the server"));
+}
+
+TEST(PostgresChecks, AcceptSettingsThatRiskTheDataAndNameThem) {
+  EXPECT_EQ(risk_of(suitable()), "");
+  ServerFacts facts = suitable();
+  facts.fsync = false;
+  EXPECT_THAT(check_server(facts), IsOk());
+  EXPECT_EQ(risk_of(facts),
+            "fsync of PostgreSQL is off, so a power failure can lose or damage data; set it to on");
+  facts.full_page_writes = false;
+  EXPECT_THAT(risk_of(facts), testing::MatchesRegex(
+                                  "fsync and full_page_writes of PostgreSQL are off, .* them .*"));
+  facts.fsync = true;
+  EXPECT_THAT(risk_of(facts), testing::StartsWith("full_page_writes of PostgreSQL is off, "));
 }
 
 class PostgresOpen : public testing::Test {

@@ -34,7 +34,8 @@ SELECT current_setting('server_version'),
    WHERE kv.relnamespace = to_regnamespace('"{0}"') AND kv.relname = 'kv' AND c.reltuples >= 0),
   (SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 FROM pg_class AS c
    WHERE c.relnamespace = to_regnamespace('"{0}"') AND c.relkind = 'r'),
-  w.pid, extract(epoch FROM clock_timestamp() - w.xact_start)
+  w.pid, extract(epoch FROM clock_timestamp() - w.xact_start),
+  current_setting('fsync'), current_setting('full_page_writes')
 FROM (SELECT 1) AS one LEFT JOIN LATERAL
   (SELECT pid, xact_start FROM pg_stat_activity WHERE backend_xid IS NOT NULL
    ORDER BY age(backend_xid) DESC LIMIT 1) AS w ON true
@@ -56,17 +57,19 @@ postgres::ConnectionOptions connections_of(const PostgresStoreOptions& options) 
 
 PostgresStatus status_of(const Rows& rows) {
   const auto text = [&](int column) { return std::string(rows.bytes(0, column)); };
-  PostgresStatus status{.server_version = text(0),
-                        .address = text(1),
-                        .database = text(2),
-                        .role = text(3),
-                        .synchronous_commit = text(4),
-                        .synchronous_standbys = text(5),
-                        .rows = number_in<int64_t>(rows, 9),
-                        .bytes = number_in<int64_t>(rows, 10).value_or(0),
-                        .connections = number_in<int64_t>(rows, 7).value_or(0),
-                        .own_connections = number_in<int64_t>(rows, 8).value_or(0),
-                        .connections_max = number_in<int64_t>(rows, 6).value_or(0)};
+  PostgresStatus status{
+      .risk = postgres::risk_of({.fsync = text(13) == "on", .full_page_writes = text(14) == "on"}),
+      .server_version = text(0),
+      .address = text(1),
+      .database = text(2),
+      .role = text(3),
+      .synchronous_commit = text(4),
+      .synchronous_standbys = text(5),
+      .rows = number_in<int64_t>(rows, 9),
+      .bytes = number_in<int64_t>(rows, 10).value_or(0),
+      .connections = number_in<int64_t>(rows, 7).value_or(0),
+      .own_connections = number_in<int64_t>(rows, 8).value_or(0),
+      .connections_max = number_in<int64_t>(rows, 6).value_or(0)};
   if (const auto process = number_in<int>(rows, 11)) {
     status.horizon_process = *process;
     status.horizon_lag_s = number_in<double>(rows, 12);

@@ -14,6 +14,7 @@ namespace stator {
 
 struct PostgresStatus {
   std::string problem = {};         // why open_postgres_store() fails, one line; empty: it succeeds
+  std::string risk = {};            // of settings that the store accepts, one line; empty: none
   std::string server_version = {};  // "15.14"
   std::string address = {};         // "192.0.2.1:5432", or "socket:5432"
   std::string database = {};

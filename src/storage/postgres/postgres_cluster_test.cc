@@ -285,7 +285,8 @@ TEST_F(PostgresClusterTest, TheStoreMeasuresHowLongStreamsAreHeldBack) {
   }
   wait_until([&] { return lag().count() == 0; });
   EXPECT_THAT(reports.lines(),
-              testing::ElementsAre(HasSubstr("a transaction of the database has held back")));
+              testing::ElementsAre(testing::StartsWith("fsync and full_page_writes of PostgreSQL"),
+                                   HasSubstr("a transaction of the database has held back")));
 }
 
 TEST_F(PostgresClusterTest, TheStoreCountsCallsOfItsPools) {
@@ -317,6 +318,22 @@ TEST_F(PostgresClusterTest, TheStoreCountsCallsOfItsPools) {
   EXPECT_EQ(reads().queued_calls, 0U);
 }
 
+TEST_F(PostgresClusterTest, TheStoreReportsSettingsThatRiskTheData) {
+  const test::PostgresServer other({"fsync=on"});
+  ASSERT_FALSE(other.dsn().empty());
+  Reports reports;
+  const PostgresStoreOptions options{.dsn = other.dsn(), .report = reports.sink()};
+  ASSERT_THAT(initialize_postgres_store(options), IsOk());
+  const auto store = test::PostgresSchema::open(options);
+  wait_until([&] { return !reports.lines().empty(); });
+  const char* const risk = "full_page_writes of PostgreSQL is off, ";
+  EXPECT_THAT(reports.lines(), testing::ElementsAre(testing::StartsWith(risk)));
+  const auto status = read_postgres_status(options);
+  ASSERT_THAT(status, IsOk());
+  EXPECT_THAT(status->risk, testing::StartsWith(risk));
+  EXPECT_EQ(status->problem, "");
+}
+
 // No request triggers the check.
 TEST_F(PostgresClusterTest, HealthFollowsTheServer) {
   Reports reports;
@@ -329,10 +346,11 @@ TEST_F(PostgresClusterTest, HealthFollowsTheServer) {
   wait_until([&] { return !store->health().writable; });
   EXPECT_NE(store->health().reason, "");
   test::own_postgres()->start();
-  wait_until([&] { return reports.lines().size() == 2; });
+  wait_until([&] { return reports.lines().size() == 3; });
   EXPECT_TRUE(store->health().writable);
   EXPECT_THAT(reports.lines(),
-              testing::ElementsAre(testing::StartsWith("the database is unreachable: "),
+              testing::ElementsAre(testing::StartsWith("fsync and full_page_writes of PostgreSQL"),
+                                   testing::StartsWith("the database is unreachable: "),
                                    "the database is reachable, at socket:5432"));
 }
 

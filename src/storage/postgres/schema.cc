@@ -120,6 +120,7 @@ SELECT current_setting('server_version_num'), pg_is_in_recovery()::text,
   current_setting('max_prepared_transactions'), (SELECT count(*) > 0 FROM pg_class AS c
      JOIN pg_namespace AS n ON n.oid = c.relnamespace
    WHERE n.nspname = '{0}' AND c.relname = 'meta')::text,
+  current_setting('fsync'), current_setting('full_page_writes'),
   (SELECT count(set_config(s.name, s.value, false)) FROM (VALUES
      ('search_path', '"{0}"'),
      ('client_min_messages', 'warning'),
@@ -162,6 +163,8 @@ Result<ServerFacts> set_up(Connection& connection, const ConnectionOptions& opti
                      .is_read_only = text_at(*rows, 2) == "on",
                      .synchronous_commit = text_at(*rows, 3),
                      .has_synchronous_standbys = text_at(*rows, 4) == "true",
+                     .fsync = text_at(*rows, 7) == "on",
+                     .full_page_writes = text_at(*rows, 8) == "on",
                      .max_prepared_transactions = std::stoi(text_at(*rows, 5)),
                      .has_data = text_at(*rows, 6) == "true"};
 }
@@ -292,6 +295,15 @@ Result<void> check_server(const ServerFacts& facts) {
   return {};
 }
 
+std::string risk_of(const ServerFacts& facts) {
+  if (facts.fsync && facts.full_page_writes) return {};
+  const bool both = !facts.fsync && !facts.full_page_writes;
+  const char* const one = facts.fsync ? "full_page_writes" : "fsync";
+  return fmt::format(
+      "{} of PostgreSQL {} off, so a power failure can lose or damage data; set {} to on",
+      both ? "fsync and full_page_writes" : one, both ? "are" : "is", both ? "them" : "it");
+}
+
 Result<void> check_data(const DataFacts& facts, const std::string& schema,
                         LogPosition acknowledged) {
   if (facts.version > kSchemaVersion) {
@@ -354,6 +366,7 @@ Result<std::unique_ptr<Connection>> open_connection(const ConnectionOptions& opt
     return Failure(to_error(prepared.error()));
   }
   connection.take_warning();
+  connection.risk = risk_of(opened.facts);
   return std::move(opened.connection);
 }
 

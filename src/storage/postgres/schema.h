@@ -23,6 +23,8 @@ struct ServerFacts {
   bool is_read_only = false;
   std::string synchronous_commit = {};
   bool has_synchronous_standbys = false;
+  bool fsync = true;
+  bool full_page_writes = true;
   int max_prepared_transactions = 0;
   bool has_data = false;  // of Stator, in the schema
 };
@@ -55,6 +57,9 @@ Result<void> check_server_and_data(const ConnectionOptions& options);
 Result<std::unique_ptr<Connection>> open_connection(const ConnectionOptions& options, Target target,
                                                     LogPosition acknowledged = {});
 
+// Returns one line about settings with which a power failure can damage the data; empty: none. Test
+// systems use them for speed, so the store accepts them.
+std::string risk_of(const ServerFacts& facts);
 // Check whether the store can use the server, and the data. Errors have one line with the remedy.
 Result<void> check_server(const ServerFacts& facts);
 Result<void> check_data(const DataFacts& facts, const std::string& schema,

@@ -61,6 +61,7 @@ Result<std::unique_ptr<Connection>> Server::attempt(const ConnectionOptions& opt
   lock.lock();
   LogLevel level = LogLevel::kInfo;
   std::string line;
+  std::string risk;
   if (!opened) {
     // While the store is open, a problem of the server is not an error of the request.
     opened = fail(Code::kUnavailable, std::move(opened).error().message);
@@ -76,13 +77,15 @@ Result<std::unique_ptr<Connection>> Server::attempt(const ConnectionOptions& opt
     } else if (!before.empty() && before != address_) {
       line = "the database is now at " + address_ + ", before at " + before;
     }
+    if ((*opened)->risk != risk_) risk = risk_ = (*opened)->risk;
     doubted_ = false;
     problem_.clear();
   }
   changed_.notify_all();
-  if (!line.empty() && report_) {
+  if (report_ && !(line.empty() && risk.empty())) {
     lock.unlock();
-    report_(level, line);
+    if (!line.empty()) report_(level, line);
+    if (!risk.empty()) report_(LogLevel::kWarning, risk);
     lock.lock();
   }
   return opened;

@@ -24,7 +24,8 @@ namespace stator::postgres {
 class Server {
  public:
   // `options`: for the connections that test an unreachable server. `report` gets a line if the
-  // server becomes unreachable or reachable, or has another address. It must not call this object.
+  // server becomes unreachable or reachable, has another address, or has settings that risk the
+  // data. It must not call this object.
   Server(const ConnectionOptions& options, StoreReport report);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -59,6 +60,7 @@ class Server {
   std::condition_variable_any changed_;
   std::string problem_;
   std::string address_;
+  std::string risk_;       // that was reported last
   uint64_t failures_ = 0;  // of attempts to connect
   bool doubted_ = false;
   bool finding_out_ = false;
