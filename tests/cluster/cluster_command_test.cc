@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -153,10 +154,21 @@ TEST_F(ClusterCommand, ServeRefusesDatabasesThatItCannotUse) {
                  "could not connect to PostgreSQL: ");
 }
 
-TEST_F(ClusterCommand, ServeRefusesPreparedTransactions) {
-  const PostgresServer other({"max_prepared_transactions=5"});
+TEST_F(ClusterCommand, ServeRefusesPreparedTransactionsAndStandbys) {
+  PostgresServer other({"max_prepared_transactions=5"});
   ASSERT_FALSE(other.dsn().empty());
   expect_refusal({"serve", "--store", other.url()}, 2, "max_prepared_transactions is 5");
+
+  other.stop();
+  std::ofstream(other.data() / "standby.signal").flush();
+  other.start();
+  ASSERT_FALSE(other.dsn().empty());
+  expect_refusal({"serve", "--store", other.url()}, 1,
+                 "PostgreSQL is a standby server; connect to the primary, or list all hosts with "
+                 "target_session_attrs=read-write");
+  expect_refusal({"serve", "--store", other.url() + "&target_session_attrs=read-write"}, 1,
+                 "could not connect to PostgreSQL: ");
+  expect_refusal({"cluster", "init", "--store", other.url()}, 1, "PostgreSQL is a standby server");
 }
 
 TEST_F(ClusterCommand, NamesOneStore) {

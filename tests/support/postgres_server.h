@@ -26,14 +26,10 @@ namespace stator::test {
 
 class PostgresServer {
  public:
-  // dsn() is empty if it did not start. `settings` are "name=value".
+  // dsn() is empty if it did not start. `settings` are "name=value". With another port, dsn(),
+  // url() and socket() lead nowhere.
   explicit PostgresServer(const std::vector<std::string>& settings = {}) {
-    if (geteuid() == 0) {
-      const passwd* const user = getpwnam("postgres");
-      if (user == nullptr || chown(directory_.path().c_str(), user->pw_uid, user->pw_gid) != 0) {
-        return;
-      }
-    }
+    if (!give(directory_.path())) return;
     const pid_t initdb = spawn({binary("initdb"), "--pgdata=" + at("data"), "--username=postgres",
                                 "--auth=trust", "--no-sync", "--encoding=UTF8", "--locale=C"});
     if (initdb <= 0 || !succeeds(initdb)) return;
@@ -70,6 +66,13 @@ class PostgresServer {
     return "postgresql://" + role + "@/postgres?host=" + directory_.path().string();
   }
   std::string socket() const { return at(".s.PGSQL.5432"); }
+  std::filesystem::path data() const { return directory_.path() / "data"; }
+  // Makes the server's user the owner of a file or directory. Returns false after an error.
+  static bool give(const std::filesystem::path& path) {
+    if (geteuid() != 0) return true;
+    const passwd* const user = getpwnam("postgres");
+    return user != nullptr && chown(path.c_str(), user->pw_uid, user->pw_gid) == 0;
+  }
 
   void restart() {
     stop(SIGINT);
