@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // "one": one store. "two": two stores on one database. "faulty": like "two", but some commits lose
-// their connection before they are sent, before the response, or before they arrive late.
+// their connection before they are sent, before the response, before the end of the response, or
+// before they arrive late.
 #include "storage/postgres/postgres_fixture.h"
 
 #include <unistd.h>
@@ -45,7 +46,8 @@ class RandomFates {
     const std::lock_guard lock(mutex_);
     const auto draw = random_() % 100;
     if (draw < 7) return PostgresProxy::Fate::kLoseRequest;
-    if (draw < 11) return PostgresProxy::Fate::kLoseReply;
+    if (draw < 10) return PostgresProxy::Fate::kLoseReply;
+    if (draw < 12) return PostgresProxy::Fate::kLoseEnd;
     if (draw < 14) return PostgresProxy::Fate::kRace;
     // Not for a commit that holds locks, because all others would wait for it.
     if (draw < 21 && !commit.is_locked) return PostgresProxy::Fate::kDeliverLate;

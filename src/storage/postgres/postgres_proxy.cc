@@ -51,12 +51,42 @@ int connect_to(const std::string& path) {
   return -1;
 }
 
-// Returns the size of the first message, or 0 if it is incomplete.
+// Returns the size of the first message, or 0 if it is incomplete or absent.
 std::size_t message_bytes(std::string_view bytes) {
   constexpr std::size_t kHeaderBytes = 5;
   if (bytes.size() < kHeaderBytes) return 0;
   const std::size_t whole = 1 + read_big_endian(bytes.substr(1, 4));
   return whole <= bytes.size() ? whole : 0;
+}
+
+int count_of(char type, std::string_view messages) {
+  int count = 0;
+  while (const std::size_t size = message_bytes(messages)) {
+    count += messages[0] == type ? 1 : 0;
+    messages.remove_prefix(size);
+  }
+  return count;
+}
+
+// Returns the size of the first messages; absent if there are fewer.
+std::optional<std::size_t> bytes_of(int half_messages, std::string_view messages) {
+  for (std::size_t bytes = 0;; half_messages -= 2) {
+    const std::size_t size = message_bytes(messages.substr(bytes));
+    if (size == 0) return std::nullopt;
+    if (half_messages < 2) return bytes + (half_messages == 1 ? size / 2 : 0);
+    bytes += size;
+  }
+}
+
+// Receives messages up to the last one of a number of one type, or an error.
+std::string receive_messages(int server, char last, int number) {
+  std::string messages;
+  while (count_of(last, messages) < number && count_of('E', messages) == 0) {
+    const std::string received = receive(server);
+    if (received.empty()) break;
+    messages += received;
+  }
+  return messages;
 }
 
 std::map<std::string_view, Statement> statements_by_name() {
@@ -170,7 +200,7 @@ void PostgresProxy::serve(int client, const std::stop_token& stop) {
       continue;
     }
     bytes += received;
-    if (!forward_pipelines(bytes, server)) {
+    if (!forward_pipelines(bytes, server, client)) {
       close(client);
       return;
     }
@@ -179,8 +209,7 @@ void PostgresProxy::serve(int client, const std::stop_token& stop) {
   if (server >= 0) close(server);
 }
 
-// If it returns false, the connection to the server is closed or kept for late delivery.
-bool PostgresProxy::forward_pipelines(std::string& bytes, int server) {
+bool PostgresProxy::forward_pipelines(std::string& bytes, int server, int client) {
   std::size_t end = 0;
   while (const std::size_t size = message_bytes(std::string_view(bytes).substr(end))) {
     const char type = bytes[end];
@@ -192,19 +221,41 @@ bool PostgresProxy::forward_pipelines(std::string& bytes, int server) {
     Fate fate = Fate::kPass;
     const std::vector<Statement> statements = statements_in(pipeline);
     if (!only_ends(statements)) ++round_trips_;
-    if (const int lose = lose_; lose >= 0 && contains(statements, static_cast<Statement>(lose))) {
-      lose_ = -1;
-      fate = Fate::kLoseRequest;
-    }
     if (std::ranges::any_of(statements, postgres::is_commit)) {
       fate = fate_({.is_locked = contains(statements, Statement::kCommit)});
     }
-    if (!meet(fate, pipeline, server)) return false;
+    const auto next = fate == Fate::kPass ? take_cut(statements) : std::nullopt;
+    if (next ? !cut(*next, pipeline, server, client) : !meet(fate, pipeline, server, client)) {
+      return false;
+    }
   }
   return true;
 }
 
-bool PostgresProxy::meet(Fate fate, std::string_view pipeline, int server) {
+std::optional<PostgresProxy::Cut> PostgresProxy::take_cut(
+    const std::vector<Statement>& statements) {
+  const std::lock_guard lock(mutex_);
+  if (!cut_ || !contains(statements, cut_->statement)) return std::nullopt;
+  return std::exchange(cut_, std::nullopt);
+}
+
+bool PostgresProxy::cut(const Cut& cut, std::string_view pipeline, int server, int client) {
+  std::string reply;
+  if (cut.of_reply) {
+    send_all(server, pipeline);
+    reply = receive_messages(server, 'Z', 1);
+  }
+  const std::string_view whole = cut.of_reply ? reply : pipeline;
+  const auto bytes = bytes_of(cut.half_messages, whole);
+  const bool passed =
+      send_all(cut.of_reply ? client : server, whole.substr(0, bytes.value_or(whole.size())));
+  if (!bytes && passed) return true;
+  ++cuts_;
+  close(server);
+  return false;
+}
+
+bool PostgresProxy::meet(Fate fate, std::string_view pipeline, int server, int client) {
   switch (fate) {
     case Fate::kPass:
       if (send_all(server, pipeline)) return true;
@@ -217,6 +268,15 @@ bool PostgresProxy::meet(Fate fate, std::string_view pipeline, int server) {
       send_all(server, pipeline);
       close_after_end(server);
       return false;
+    case Fate::kLoseEnd: {
+      // Instead of Sync, which ends the transaction and the reply, Flush requests the reply.
+      constexpr std::string_view kFlush{"H\0\0\0\4", 5};
+      send_all(server, pipeline.substr(0, pipeline.size() - kFlush.size()));
+      send_all(server, kFlush);
+      send_all(client, receive_messages(server, 'C', count_of('E', pipeline)));
+      close(server);
+      return false;
+    }
     case Fate::kRace:
       send_all(server, pipeline);
       break;

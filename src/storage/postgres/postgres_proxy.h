@@ -29,6 +29,7 @@ class PostgresProxy {
     kPass,
     kLoseRequest,  // the connection breaks, and the pipeline does not arrive
     kLoseReply,    // the pipeline is executed, then the connection breaks
+    kLoseEnd,      // the statements are executed and reply, but their transaction does not end
     kRace,         // the pipeline arrives, and the connection breaks immediately
     kDeliverLate,  // the connection breaks; deliver_late() delivers the pipeline
   };
@@ -69,8 +70,17 @@ class PostgresProxy {
   void greet(Greeting greeting) { greeting_ = greeting; }
   // Breaks the existing connections.
   void drop_all() { ++dropped_; }
-  // Breaks the connection that executes a statement next, before the statement arrives.
-  void lose_next(postgres::Statement statement) { lose_ = static_cast<int>(statement); }
+  // Breaks the connection of the pipeline that executes a statement next.
+  struct Cut {
+    postgres::Statement statement{};
+    bool of_reply = false;  // in the reply instead of the pipeline
+    int half_messages = 0;  // that arrive; if there are fewer, nothing breaks
+  };
+  void cut_next(const Cut& cut) {
+    const std::lock_guard lock(mutex_);
+    cut_ = cut;
+  }
+  int cuts() const { return cuts_; }
   // The largest number of connections that met silence at the same time.
   int silent_max() const { return silent_max_; }
   // Delivers the late commits, and waits until the server has executed them.
@@ -85,19 +95,22 @@ class PostgresProxy {
   void be_silent(int client, const std::stop_token& stop);
   void serve(int client, const std::stop_token& stop);
   // Forwards the complete pipelines at the beginning of `bytes`. Returns false if the connection
-  // ends.
-  bool forward_pipelines(std::string& bytes, int server);
-  bool meet(Fate fate, std::string_view pipeline, int server);
+  // ends; `server` is then closed or kept for late delivery, as in the methods that follow.
+  bool forward_pipelines(std::string& bytes, int server, int client);
+  bool meet(Fate fate, std::string_view pipeline, int server, int client);
+  bool cut(const Cut& cut, std::string_view pipeline, int server, int client);
+  std::optional<Cut> take_cut(const std::vector<postgres::Statement>& statements);
 
   const std::string socket_;
   const std::function<Fate(CommitPipeline)> fate_;
   std::atomic<uint64_t> round_trips_ = 0;
   std::atomic<Greeting> greeting_ = Greeting::kPass;
   std::atomic<int> dropped_ = 0;
-  std::atomic<int> lose_ = -1;  // a Statement, if not negative
+  std::atomic<int> cuts_ = 0;
   std::atomic<int> silent_ = 0;
   std::atomic<int> silent_max_ = 0;
   std::mutex mutex_;
+  std::optional<Cut> cut_;
   std::vector<Late> late_;
   std::vector<std::jthread> closing_;  // of connections whose replies are lost
   std::optional<LoopbackListener> listener_;

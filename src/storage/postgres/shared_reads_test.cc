@@ -132,7 +132,7 @@ TEST_F(SharedReads, FailAloneIfTheServerResponds) {
 }
 
 TEST_F(SharedReads, AreRepeatedOnANewConnection) {
-  proxy_->lose_next(postgres::Statement::kGetMany);
+  proxy_->cut_next({.statement = postgres::Statement::kGetMany});
   const auto results = read_together();
   for (std::size_t i = 0; i < results.size(); ++i) {
     ASSERT_THAT(results[i], IsOk());

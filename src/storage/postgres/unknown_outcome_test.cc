@@ -35,6 +35,7 @@ class UnknownOutcome : public testing::Test {
 
   void open(std::vector<Fate> fates, std::chrono::milliseconds settle_timeout = kLong) {
     fates_ = std::move(fates);
+    restart_fates();
     PostgresStoreOptions options = schema_->options(*proxy_);
     options.settle_timeout = settle_timeout;
     store_ = test::PostgresSchema::open(options);
@@ -57,6 +58,9 @@ class UnknownOutcome : public testing::Test {
     EXPECT_THAT(read_value(*store_, key, [&](std::string_view row) { value = row; }), IsOk());
     return value;
   }
+
+  // The next commit gets the first fate.
+  void restart_fates() { met_ = 0; }
 
   static constexpr std::chrono::milliseconds kLong{60'000};
 
@@ -120,7 +124,7 @@ TEST_F(UnknownOutcome, OfALockedTransactionIsFoundToo) {
 // No statement that changes data was sent, so it is not a failure.
 TEST_F(UnknownOutcome, OfALockedReadIsNoneAndItIsRepeated) {
   open({Fate::kLoseRequest, Fate::kLoseRequest});
-  proxy_->lose_next(postgres::Statement::kLock);
+  proxy_->cut_next({.statement = postgres::Statement::kLock});
   const CommitResult result = increment();
   EXPECT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
   EXPECT_EQ(locked_commits_, 1);
@@ -139,6 +143,20 @@ TEST_F(UnknownOutcome, IsReportedIfTheServerCannotBeReached) {
   proxy_->greet(PostgresProxy::Greeting::kPass);
   while (!store_->health().writable) std::this_thread::yield();
   EXPECT_EQ(put("b", "1"), CommitOutcome::kCommitted) << "the store recovers";
+}
+
+// A reply without its end can precede a crash that loses the transaction.
+TEST_F(UnknownOutcome, OfAReplyWithoutItsEndIsFound) {
+  open({Fate::kLoseEnd});
+  EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(decided_, 2) << "the first transaction was not committed";
+  EXPECT_EQ(get("counter"), "1");
+
+  decided_ = 0;
+  open({Fate::kLoseRequest, Fate::kLoseRequest, Fate::kLoseEnd});
+  EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
+  EXPECT_EQ(decided_, 3) << "a locked transaction ends with a statement of its own";
+  EXPECT_EQ(get("counter"), "2");
 }
 
 // Either the commit or the request for its outcome can arrive first; the other one finds it.
@@ -179,6 +197,84 @@ TEST_F(UnknownOutcome, ASilentAddressIsTriedByOneThread) {
   while (!store_->health().writable) std::this_thread::yield();
   EXPECT_EQ(read_all(), 0);
 }
+
+// A pipeline of a commit.
+struct CutPipeline {
+  std::string name;
+  postgres::Statement statement;   // that is in no other pipeline
+  std::vector<Fate> fates_before;  // of the commits before it
+  bool expects_schema = false;
+};
+
+// Connections that break before and inside each message of a pipeline and of its reply.
+class CutMessages : public UnknownOutcome, public testing::WithParamInterface<CutPipeline> {
+ protected:
+  void SetUp() override {
+    UnknownOutcome::SetUp();
+    if (IsSkipped()) return;
+    open(GetParam().fates_before);
+    Batch batch;
+    batch.put_schema_version(schema_row_.key(), 1);
+    ASSERT_EQ(write_and_wait(*store_, batch).outcome, CommitOutcome::kCommitted);
+    test::run_sql("TRUNCATE request", schema_->name());
+  }
+  // Increments a counter, and adds a change record if no schema is expected.
+  CommitResult increment_or_record() {
+    restart_fates();
+    std::vector<SchemaVersion> expected;
+    if (GetParam().expects_schema) expected.push_back({&schema_row_, 1});
+    return transact_and_wait(
+        *store_, counter_,
+        [&](GuardedRows rows) {
+          ++decided_;
+          Batch batch;
+          batch.put("counter", std::to_string(std::stoi(rows[0].value_or("0")) + 1));
+          if (expected.empty()) batch.put_versioned("log-", "", "record");
+          return batch;
+        },
+        expected);
+  }
+  // The numbers of applied attempts, of attempts that can no longer be applied, and of records.
+  std::string stored() {
+    return test::run_sql(
+        "SELECT concat_ws(' ', count(stamp), count(*) - count(stamp), "
+        "(SELECT count(*) FROM kv WHERE v = 'record')) FROM request",
+        schema_->name());
+  }
+
+  const SchemaRow schema_row_{"schema"};
+};
+
+TEST_P(CutMessages, LeaveEachCommitAppliedOnce) {
+  int commits = 0;
+  for (const bool of_reply : {false, true}) {
+    for (int half_messages = 0;; ++half_messages) {
+      SCOPED_TRACE((of_reply ? "reply, " : "pipeline, ") + std::to_string(half_messages));
+      const int cuts = proxy_->cuts();
+      proxy_->cut_next({GetParam().statement, of_reply, half_messages});
+      const CommitResult result = increment_or_record();
+      ASSERT_EQ(result.outcome, CommitOutcome::kCommitted) << result.error.message;
+      ++commits;
+      const int failed = decided_ - commits;
+      ASSERT_EQ(get("counter"), std::to_string(commits));
+      ASSERT_EQ(stored(), std::to_string(commits) + " " + std::to_string(failed) + " " +
+                              std::to_string(GetParam().expects_schema ? 0 : commits));
+      if (proxy_->cuts() == cuts) break;
+    }
+  }
+  EXPECT_GT(commits, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Pipelines, CutMessages,
+    testing::Values(CutPipeline{"Together", postgres::commit_together(false, true), {}},
+                    CutPipeline{"Alone", postgres::commit_alone(1, true, false), {}, true},
+                    CutPipeline{"Locked",
+                                postgres::Statement::kCommit,
+                                {Fate::kLoseRequest, Fate::kLoseRequest}},
+                    CutPipeline{"FoundOutcome", postgres::Statement::kSettle, {Fate::kLoseReply}},
+                    CutPipeline{"Tombstone", postgres::Statement::kSettle, {Fate::kLoseRequest}}),
+    [](const auto& instance) { return instance.param.name; });
 
 // Commits that wait for a replica.
 class UnreplicatedCommits : public UnknownOutcome {
