@@ -136,7 +136,11 @@ void change_backend_pid(std::string& messages) {
 
 PostgresProxy::PostgresProxy(std::string socket, std::function<Fate(CommitPipeline)> fate)
     : socket_(std::move(socket)), fate_(std::move(fate)) {
-  listener_.emplace([this](int client, const std::stop_token& stop) { serve(client, stop); });
+  listener_.emplace([this](int client, const std::stop_token& stop) {
+    ++connections_;
+    serve(client, stop);
+    --connections_;
+  });
 }
 
 PostgresProxy::~PostgresProxy() {
@@ -147,6 +151,11 @@ PostgresProxy::~PostgresProxy() {
 std::string PostgresProxy::dsn() const {
   return "host=127.0.0.1 port=" + std::to_string(listener_->port()) +
          " user=postgres dbname=postgres sslmode=disable gssencmode=disable";
+}
+
+std::string PostgresProxy::url() const {
+  return "postgresql://postgres@127.0.0.1:" + std::to_string(listener_->port()) +
+         "/postgres?sslmode=disable&gssencmode=disable";
 }
 
 void PostgresProxy::deliver_late() {
@@ -222,7 +231,7 @@ bool PostgresProxy::forward_pipelines(std::string& bytes, int server, int client
     const std::vector<Statement> statements = statements_in(pipeline);
     if (!only_ends(statements)) ++round_trips_;
     if (std::ranges::any_of(statements, postgres::is_commit)) {
-      fate = fate_({.is_locked = contains(statements, Statement::kCommit)});
+      fate = fate_({.is_locked = contains(statements, Statement::kCommit), .bytes = pipeline});
     }
     const auto next = fate == Fate::kPass ? take_cut(statements) : std::nullopt;
     if (next ? !cut(*next, pipeline, server, client) : !meet(fate, pipeline, server, client)) {

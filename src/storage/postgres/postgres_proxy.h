@@ -36,6 +36,7 @@ class PostgresProxy {
   // A pipeline that commits.
   struct CommitPipeline {
     bool is_locked = false;  // it ends a transaction that holds locks
+    std::string_view bytes = {};
   };
 
   // `socket`: the path of the server's socket.
@@ -45,6 +46,9 @@ class PostgresProxy {
   ~PostgresProxy();
 
   std::string dsn() const;
+  std::string url() const;  // the same
+  // The number of open connections.
+  int connections() const { return connections_; }
   // The number of pipelines for whose end a client waits.
   uint64_t round_trips() const { return round_trips_; }
   // Those of a call: the fewest of some repetitions, because a connection is opened when it is
@@ -103,6 +107,7 @@ class PostgresProxy {
 
   const std::string socket_;
   const std::function<Fate(CommitPipeline)> fate_;
+  std::atomic<int> connections_ = 0;
   std::atomic<uint64_t> round_trips_ = 0;
   std::atomic<Greeting> greeting_ = Greeting::kPass;
   std::atomic<int> dropped_ = 0;
