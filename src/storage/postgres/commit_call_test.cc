@@ -199,6 +199,7 @@ TEST_F(CommitCalls, OfOneCommitAreAppliedAsAWholeOrNotAtAll) {
             commit_of(put_in_batch("erased1")));
       };
       std::vector<Guard> correct;
+      correct.reserve(guards);
       for (std::size_t i = 0; i < guards; ++i) {
         correct.push_back({.key = kRead[i], .version = version_of(kRead[i])});
       }
@@ -221,8 +222,8 @@ TEST_F(CommitCalls, OfOneCommitAreAppliedAsAWholeOrNotAtAll) {
       EXPECT_EQ(done[0].outcome, CommitOutcome::kCommitted);
       EXPECT_EQ(requests(), "2");
       std::string after = "new old r0 r1 r2 r3 r4 schema";
-      if (erases < 2) after = "erased1 " + after;
-      if (erases < 1) after = "erased0 " + after;
+      if (erases < 2) after.insert(0, "erased1 ");
+      if (erases < 1) after.insert(0, "erased0 ");
       EXPECT_EQ(rows(), after);
       for (const char* const key : puts) {
         EXPECT_EQ(version_of(key), static_cast<int64_t>(done[0].sequence));

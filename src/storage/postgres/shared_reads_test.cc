@@ -67,12 +67,14 @@ class SharedReads : public testing::Test {
   // Reads while the connection is busy. The result of read i: its values, or its error.
   std::vector<Result<std::string>> read_together() {
     std::vector<std::vector<std::string>> keys;
+    keys.reserve(kReads);
     for (int i = 0; i < kReads; ++i) {
       keys.push_back(
           {"common", "key-" + std::to_string(i), "absent-" + std::to_string(i), "common"});
     }
     std::vector<std::string> values(kReads);
     std::vector<std::function<bool(std::size_t, std::string_view, std::string_view)>> visitors;
+    visitors.reserve(kReads);
     for (std::string& value : values) {
       visitors.emplace_back([&value](std::size_t part, std::string_view, std::string_view row) {
         value += std::to_string(part) + "=" + std::string(row) + " ";
