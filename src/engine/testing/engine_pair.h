@@ -33,11 +33,13 @@ inline constexpr SharedFaults kPairFaults{
 
 // Opens a store of one process on the backend that it owns.
 using OpenStore = std::function<std::unique_ptr<TransactStore>(uint32_t seed)>;
-// Creates an empty backend.
-inline std::function<OpenStore(uint32_t seed)> make_pair_backend = [](uint32_t backend_seed) {
+// Creates an empty backend. Set by postgres_pair.cc; otherwise on_shared_backend().
+inline OpenStore (*make_pair_backend)(uint32_t seed) = nullptr;
+
+inline OpenStore on_shared_backend(uint32_t backend_seed) {
   const auto backend = std::make_shared<SharedBackend>(backend_seed, kPairFaults);
   return [backend](uint32_t seed) { return std::make_unique<SharedStore>(*backend, seed); };
-};
+}
 
 class TestEngine {
  public:
@@ -54,7 +56,8 @@ class TestEngine {
   // Opens both engines on an empty backend.
   void open_pair(const EngineOptions& options) {
     reset();
-    open_store_ = make_pair_backend(static_cast<uint32_t>(seed_));
+    const auto make = make_pair_backend != nullptr ? make_pair_backend : &on_shared_backend;
+    open_store_ = make(static_cast<uint32_t>(seed_));
     reopen_pair(options);
   }
   // Stops and starts both engines, like processes.

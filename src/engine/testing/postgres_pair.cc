@@ -13,7 +13,7 @@ namespace {
 [[maybe_unused]] const bool uses_postgres = [] {
   const char* const backend = std::getenv("STATOR_TEST_BACKEND");
   if (backend == nullptr || std::string_view(backend) != "postgres") return false;
-  make_pair_backend = [](uint32_t) {
+  make_pair_backend = [](uint32_t) -> OpenStore {
     const auto schema = std::make_shared<PostgresSchema>();
     return [schema](uint32_t) { return schema->open(); };
   };
