@@ -421,7 +421,6 @@ constexpr MemberShape kListBulkMembers[] = {{"MaxResults", &kTwentyFive},
 }  // namespace
 
 constexpr Shape kNothing = structure({});
-constexpr Shape kAny{.kind = Shape::Kind::kAnything};
 
 constexpr Shape kTagResource = structure(kTagResourceMembers);
 constexpr Shape kUntagResource = structure(kUntagResourceMembers);

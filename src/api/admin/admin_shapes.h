@@ -45,9 +45,6 @@ extern const Shape kStartBulkPutItems;
 extern const Shape kBulkOperationArn;  // DescribeBulkOperation, CancelBulkOperation
 extern const Shape kListBulkOperations;
 
-// Any JSON, to convert other responses into documents.
-extern const Shape kAny;
-
 // NOLINTEND(readability-identifier-naming)
 
 }  // namespace stator::shapes

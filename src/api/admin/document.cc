@@ -214,15 +214,4 @@ const std::string& as_text(const AttributeValue& value) {
   return value_or_empty<std::string>(value);
 }
 
-AttributeValue seconds(int64_t unix_ms) {
-  constexpr int64_t kThousand = 1000;
-  int64_t whole = unix_ms / kThousand;
-  int64_t rest = unix_ms % kThousand;
-  if (rest < 0) {
-    --whole;
-    rest += kThousand;
-  }
-  return Number::parse(fmt::format("{}.{:03}", whole, rest)).value_or(Number(whole));
-}
-
 }  // namespace stator

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/json/document_writer.h"
 #include "stator/value.h"
 
 namespace stator {
@@ -71,7 +72,5 @@ const List& list_of(const Item& document, std::string_view member);
 const Item& map_of(const Item& document, std::string_view member);
 const Item& as_map(const AttributeValue& value);
 const std::string& as_text(const AttributeValue& value);
-// A time in the form of the API's JSON: Unix seconds.
-AttributeValue seconds(int64_t unix_ms);
 
 }  // namespace stator

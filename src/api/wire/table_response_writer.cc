@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes responses about tables as JSON.
+// Writes responses about tables as JSON, and descriptions of tables also as documents.
+#include "api/json/document_writer.h"
 #include "api/wire/shapes_writer.h"
 #include "api/wire/wire.h"
 
 namespace stator::wire {
 namespace {
 
-void write_throughput(JsonWriter& json, const Throughput& throughput,
-                      const ThroughputChanges& changes) {
+void write_throughput(auto& json, const Throughput& throughput, const ThroughputChanges& changes) {
   json.key("ProvisionedThroughput").object([&] {
     write_time(json, "LastIncreaseDateTime", changes.increased_ms);
     write_time(json, "LastDecreaseDateTime", changes.decreased_ms);
@@ -17,7 +17,7 @@ void write_throughput(JsonWriter& json, const Throughput& throughput,
   });
 }
 
-void write_index(JsonWriter& json, const IndexDescription& index, bool global) {  // its members
+void write_index(auto& json, const IndexDescription& index, bool global) {  // its members
   write_text(json, "IndexName", index.definition.name);
   write_key_schema(json, index.definition.key_schema);
   write_projection(json, index.definition.projection);
@@ -34,14 +34,14 @@ void write_index(JsonWriter& json, const IndexDescription& index, bool global) {
   write_text(json, "IndexArn", index.arn);
 }
 
-void write_indexes(JsonWriter& json, std::string_view key,
-                   const std::vector<IndexDescription>& indexes, bool global) {
+void write_indexes(auto& json, std::string_view key, const std::vector<IndexDescription>& indexes,
+                   bool global) {
   if (indexes.empty()) return;
   json.key(key).objects(indexes,
                         [&](const IndexDescription& index) { write_index(json, index, global); });
 }
 
-void write_vector_indexes(JsonWriter& json, const std::vector<VectorIndexDescription>& indexes) {
+void write_vector_indexes(auto& json, const std::vector<VectorIndexDescription>& indexes) {
   if (indexes.empty()) return;
   json.key("VectorIndexes").objects(indexes, [&](const VectorIndexDescription& index) {
     write_vector_index(json, index.definition);
@@ -54,7 +54,7 @@ void write_vector_indexes(JsonWriter& json, const std::vector<VectorIndexDescrip
 }
 
 // Writes nothing for a table that was never on demand.
-void write_billing_mode(JsonWriter& json, const TableDescription& table) {
+void write_billing_mode(auto& json, const TableDescription& table) {
   if (table.billing_mode != BillingMode::kPayPerRequest && !table.on_demand_since_ms) return;
   json.key("BillingModeSummary").object([&] {
     write_enum(json, "BillingMode", table.billing_mode);
@@ -62,7 +62,7 @@ void write_billing_mode(JsonWriter& json, const TableDescription& table) {
   });
 }
 
-void write_table_class(JsonWriter& json, const TableDescription& table) {
+void write_table_class(auto& json, const TableDescription& table) {
   if (!table.table_class) return;
   json.key("TableClassSummary").object([&] {
     write_enum(json, "TableClass", *table.table_class);
@@ -70,7 +70,7 @@ void write_table_class(JsonWriter& json, const TableDescription& table) {
   });
 }
 
-void write_encryption(JsonWriter& json, const TableDescription& table) {
+void write_encryption(auto& json, const TableDescription& table) {
   if (!table.encryption) return;
   json.key("SSEDescription").object([&] {
     write_text(json, "Status", "ENABLED");
@@ -79,7 +79,7 @@ void write_encryption(JsonWriter& json, const TableDescription& table) {
   });
 }
 
-void write_restore(JsonWriter& json, const std::optional<RestoreSummary>& restore) {
+void write_restore(auto& json, const std::optional<RestoreSummary>& restore) {
   if (!restore) return;
   json.key("RestoreSummary").object([&] {
     write_text(json, "SourceBackupArn", restore->source_backup_arn);
@@ -90,7 +90,7 @@ void write_restore(JsonWriter& json, const std::optional<RestoreSummary>& restor
 }
 
 // Omits empty members: a deleted table has no schema, indexes or creation time.
-void write_table(JsonWriter& json, const TableDescription& table) {
+void write_table(auto& json, const TableDescription& table) {
   if (!table.attributes.empty()) write_attribute_definitions(json, table.attributes);
   write_text(json, "TableName", table.table);
   if (!table.key_schema.empty()) write_key_schema(json, table.key_schema);
@@ -122,6 +122,12 @@ std::string described(std::string_view key, const TableDescription& table) {
 }
 
 }  // namespace
+
+Item to_document(const TableDescription& table) {
+  DocumentWriter document;
+  write_table(document, table);
+  return std::move(document).finish();
+}
 
 std::string to_json(const CreateTableResult& result) {
   return described("TableDescription", result.table);

@@ -44,6 +44,9 @@ std::string to_json(const DescribeStreamResult& result);
 std::string to_json(const GetShardIteratorResult& result);
 std::string to_json(const GetRecordsResponse& response);
 
+// For responses that contain a table's description, as documents (api/admin/document.h).
+Item to_document(const TableDescription& table);
+
 // Stator's own codes, such as kIo, have no meaning to remote clients. The first two functions
 // replace them as the third one does.
 std::string error_to_json(const Error& error);  // {"__type": …, "message": …}, Error::detail

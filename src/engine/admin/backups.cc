@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CreateBackup, DescribeBackup, ListBackups, DeleteBackup, RestoreTableFromBackup.
 #include "engine/jobs/backups.h"
+#include "api/wire/wire.h"
 #include "engine/admin/support.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
@@ -74,8 +75,7 @@ Result<Item> describe(const JobEngine& engine, const Backup& backup) {
   STATOR_ASSIGN_OR_RETURN(TableDefinition definition, table_in(backup.record));
   STATOR_ASSIGN_OR_RETURN(const TablePtr table,
                           Table::make(std::move(definition), engine.catalog->secret()));
-  STATOR_ASSIGN_OR_RETURN(const Item described,
-                          description_of(engine, *table, TableStatus::kActive));
+  const Item described = wire::to_document(stator::describe(engine, *table, TableStatus::kActive));
   Item source{{"TableName", table->name()},
               {"TableId", table->definition().id},
               {"TableArn", table_arn(engine, table->name())},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImportTable, DescribeImport, ListImports.
 #include "engine/jobs/imports.h"
-#include "api/typed_document.h"
+#include "api/admin/table_parameters.h"
 #include "api/validation/validate.h"
 #include "base/random.h"
 #include "engine/admin/support.h"
@@ -64,14 +64,6 @@ Failure table_exists(std::string_view name) {
   return fail(Code::kResourceInUse, messages::table_exists(name));
 }
 
-// Returns the table's definition. Errors: kValidation, as for CreateTable.
-Result<TableDefinition> definition_of(const JobEngine& engine, const Item& parameters) {
-  TableDefinition definition{.settings = {}, .id = random_uuid(), .created_ms = engine.now_ms()};
-  STATOR_ASSIGN_OR_RETURN(definition.settings, wire::request_in<CreateTableRequest>(parameters));
-  STATOR_RETURN_IF_ERROR(validate(definition.settings));
-  return definition;
-}
-
 Result<Item> import_table(JobEngine& engine, const Item& asked) {
   const Item request = completed(engine, asked);
   const Item& parameters = map_of(request, "TableCreationParameters");
@@ -79,7 +71,9 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
   if (request.contains("InputFormatOptions") && text_of(request, "InputFormat") != "CSV") {
     return fail(Code::kValidation, messages::options_for_format(text_of(request, "InputFormat")));
   }
-  STATOR_ASSIGN_OR_RETURN(TableDefinition definition, definition_of(engine, parameters));
+  TableDefinition definition{
+      .settings = table_parameters(parameters), .id = random_uuid(), .created_ms = engine.now_ms()};
+  STATOR_RETURN_IF_ERROR(validate(definition.settings));
   STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   std::optional<Job> earlier;
   const auto is_first = [&] { return check_token(engine, kImportJobs, request, earlier); };

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/jobs/export_filter.h"
 
-#include "api/typed_document.h"
+#include "api/admin/document.h"
 #include "api/validation/validate.h"
+#include "api/wire/wire.h"
 #include "engine/errors/admin_messages.h"
 
 namespace stator {
 namespace {
 
+// The specification is stored with its values as DynamoDB JSON, so it goes through the reader of
+// requests.
 template <class Request>
 Result<Request> request_of(const Table& table, Item specification) {
   specification["TableName"] = table.name();
-  STATOR_ASSIGN_OR_RETURN(Request request, wire::request_in<Request>(specification));
+  STATOR_ASSIGN_OR_RETURN(Request request,
+                          wire::read_request<Request>(wire::document_to_json(specification)));
   STATOR_RETURN_IF_ERROR(validate(request));
   return request;
 }

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "api/typed_document.h"
+#include "api/admin/table_parameters.h"
 #include "api/validation/table_rules.h"
 #include "api/validation/validate.h"
+#include "api/wire/wire.h"
 #include "base/random.h"
 #include "engine/catalog/records.h"
 #include "engine/core/leased_job.h"
@@ -17,12 +18,20 @@
 namespace stator {
 namespace {
 
-// Reads `members` as those of a CreateTable request.
-Result<CreateTableRequest> parsed(Item members) {
-  members["TableName"] = "parsed";
-  members["AttributeDefinitions"] = List{Item{{"AttributeName", "a"}, {"AttributeType", "S"}}};
-  members["KeySchema"] = List{Item{{"AttributeName", "a"}, {"KeyType", "HASH"}}};
-  return wire::request_in<CreateTableRequest>(members);
+CreateTableRequest overrides_of(const Item& request) {
+  Item members;
+  for (const auto& [name, member] :
+       {std::pair("LocalSecondaryIndexOverride", "LocalSecondaryIndexes"),
+        std::pair("GlobalSecondaryIndexOverride", "GlobalSecondaryIndexes"),
+        std::pair("VectorIndexOverride", "VectorIndexes"),
+        std::pair("BillingModeOverride", "BillingMode"),
+        std::pair("SSESpecificationOverride", "SSESpecification"),
+        std::pair("ProvisionedThroughputOverride", "ProvisionedThroughput"),
+        std::pair("OnDemandThroughputOverride", "OnDemandThroughput")}) {
+    const auto found = request.find(name);
+    if (found != request.end()) members.emplace(member, found->second);
+  }
+  return table_parameters(members);
 }
 
 bool is_same_index(const IndexDefinition& one, const IndexDefinition& other) {
@@ -35,22 +44,17 @@ bool is_same_index(const VectorIndexDefinition& one, const VectorIndexDefinition
 
 // A request can omit indexes and change their throughput, but not add or change indexes.
 template <class Definition>
-Result<void> choose_indexes(const Item& request, std::string_view override_name,
-                            std::string_view member,
-                            std::optional<std::vector<Definition>> CreateTableRequest::* indexes,
-                            CreateTableRequest& settings) {
-  if (!request.contains(override_name)) return {};
-  STATOR_ASSIGN_OR_RETURN(
-      CreateTableRequest chosen,
-      parsed(Item{{std::string(member), request.at(std::string(override_name))}}));
-  for (const Definition& index : *(chosen.*indexes)) {
+Result<void> choose_indexes(std::optional<std::vector<Definition>> chosen,
+                            std::optional<std::vector<Definition>>& indexes) {
+  if (!chosen) return {};
+  for (const Definition& index : *chosen) {
     const auto same = [&](const Definition& there) { return is_same_index(there, index); };
-    if (!(settings.*indexes) || !std::ranges::any_of(*(settings.*indexes), same)) {
+    if (!indexes || !std::ranges::any_of(*indexes, same)) {
       return fail(Code::kValidation, messages::no_index_to_restore(index.name));
     }
   }
-  settings.*indexes = std::move(chosen.*indexes);
-  if ((settings.*indexes)->empty()) (settings.*indexes).reset();
+  indexes = std::move(chosen);
+  if (indexes->empty()) indexes.reset();
   return {};
 }
 
@@ -61,17 +65,7 @@ void drop_unused_attributes(CreateTableRequest& settings) {
   });
 }
 
-Result<void> choose_settings(const Item& request, CreateTableRequest& settings) {
-  Item given;
-  for (const auto& [name, member] :
-       {std::pair("BillingModeOverride", "BillingMode"),
-        std::pair("SSESpecificationOverride", "SSESpecification"),
-        std::pair("ProvisionedThroughputOverride", "ProvisionedThroughput"),
-        std::pair("OnDemandThroughputOverride", "OnDemandThroughput")}) {
-    const auto found = request.find(name);
-    if (found != request.end()) given.emplace(member, found->second);
-  }
-  STATOR_ASSIGN_OR_RETURN(CreateTableRequest chosen, parsed(std::move(given)));
+void choose_settings(const CreateTableRequest& chosen, CreateTableRequest& settings) {
   if (chosen.encryption) settings.encryption = chosen.encryption;
   if (chosen.billing_mode) settings.billing_mode = chosen.billing_mode;
   if (chosen.throughput) settings.throughput = chosen.throughput;
@@ -86,7 +80,6 @@ Result<void> choose_settings(const Item& request, CreateTableRequest& settings) 
       if (!index.throughput) index.throughput = settings.throughput;
     }
   }
-  return {};
 }
 
 Result<void> check_throughput(const Item& request, const CreateTableRequest& source) {
@@ -216,16 +209,15 @@ Result<TableDefinition> restored_definition(const JobEngine& engine, const Table
   settings.resource_policy.reset();
   settings.stream.reset();
   settings.deletion_protection.reset();
-  STATOR_RETURN_IF_ERROR(choose_indexes(request, "LocalSecondaryIndexOverride",
-                                        "LocalSecondaryIndexes", &CreateTableRequest::local_indexes,
-                                        settings));
-  STATOR_RETURN_IF_ERROR(choose_indexes(request, "GlobalSecondaryIndexOverride",
-                                        "GlobalSecondaryIndexes",
-                                        &CreateTableRequest::global_indexes, settings));
-  STATOR_RETURN_IF_ERROR(choose_indexes(request, "VectorIndexOverride", "VectorIndexes",
-                                        &CreateTableRequest::vector_indexes, settings));
+  CreateTableRequest overrides = overrides_of(request);
+  STATOR_RETURN_IF_ERROR(
+      choose_indexes(std::move(overrides.local_indexes), settings.local_indexes));
+  STATOR_RETURN_IF_ERROR(
+      choose_indexes(std::move(overrides.global_indexes), settings.global_indexes));
+  STATOR_RETURN_IF_ERROR(
+      choose_indexes(std::move(overrides.vector_indexes), settings.vector_indexes));
   STATOR_RETURN_IF_ERROR(check_throughput(request, settings));
-  STATOR_RETURN_IF_ERROR(choose_settings(request, settings));
+  choose_settings(overrides, settings);
   drop_unused_attributes(settings);
   STATOR_RETURN_IF_ERROR(validate(settings));
   return target;
@@ -237,8 +229,8 @@ Result<Item> begin_restore(JobEngine& engine, TableDefinition target, Item recor
   STATOR_ASSIGN_OR_RETURN(const TablePtr table, engine.catalog->begin_restore(
                                                     std::move(target), std::move(record), &pin));
   start_restore(engine, name);
-  STATOR_ASSIGN_OR_RETURN(Item described, description_of(engine, *table, TableStatus::kCreating));
-  return Item{{"TableDescription", std::move(described)}};
+  return Item{
+      {"TableDescription", wire::to_document(describe(engine, *table, TableStatus::kCreating))}};
 }
 
 void start_restore(JobEngine& engine, const std::string& table) {
@@ -254,12 +246,6 @@ Result<void> resume_restores(JobEngine& engine) {
     if (is_free(engine, RecordKind::kRestore, table)) start_restore(engine, table);
   }
   return {};
-}
-
-Result<Item> description_of(const JobEngine& engine, const Table& table, TableStatus status) {
-  STATOR_ASSIGN_OR_RETURN(const Item described,
-                          wire::document_of(DescribeTableResult{describe(engine, table, status)}));
-  return map_of(described, "Table");
 }
 
 }  // namespace stator

@@ -21,7 +21,4 @@ void start_restore(JobEngine& engine, const std::string& table);
 // Starts the restores that no engine is working on.
 Result<void> resume_restores(JobEngine& engine);
 
-// DescribeTable's "Table", as a document.
-Result<Item> description_of(const JobEngine& engine, const Table& table, TableStatus status);
-
 }  // namespace stator
