@@ -13,11 +13,6 @@
 namespace stator {
 namespace {
 
-Failure directory_failure(const char* doing, const std::filesystem::path& path, int error) {
-  return fail(Code::kIo, std::string("cannot ") + doing + " '" + path.string() + "': " +
-                             std::strerror(error) + "; check its permissions and the space left");
-}
-
 Code code_of(int error) {
   switch (error) {
     case ENOENT:
@@ -72,6 +67,11 @@ Result<void> make_directories(const std::filesystem::path& path) {
   if (error) return directory_failure("create", path, error.value());
   for (const auto& made : missing) STATOR_RETURN_IF_ERROR(sync_directory(made.parent_path()));
   return {};
+}
+
+Failure directory_failure(std::string_view doing, const std::filesystem::path& path, int error) {
+  return fail(Code::kIo, std::string("cannot ").append(doing) + " '" + path.string() + "': " +
+                             std::strerror(error) + "; check its permissions and the space left");
 }
 
 Failure file_failure(std::string_view doing, const std::filesystem::path& path, int error) {

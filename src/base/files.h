@@ -44,5 +44,8 @@ Result<void> make_directories(const std::filesystem::path& path);
 // a verb, `error` an errno. Codes: kNotFound; kAccessDenied if another attempt cannot succeed until
 // someone changes the file or its directories; otherwise kIo, such as for a full disk.
 Failure file_failure(std::string_view doing, const std::filesystem::path& path, int error);
+// The same for a data directory and its files, always with kIo: "cannot open 'x': Permission
+// denied; check its permissions and the space left".
+Failure directory_failure(std::string_view doing, const std::filesystem::path& path, int error);
 
 }  // namespace stator

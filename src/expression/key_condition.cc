@@ -11,6 +11,7 @@
 #include "expression/messages.h"
 #include "expression/parser.h"
 #include "expression/paths.h"
+#include "value/key.h"
 
 namespace stator {
 namespace {
@@ -87,18 +88,6 @@ Result<void> gather(Parts& parts, const ConditionNode& node) {
   }
 }
 
-AttributeType type_of(ScalarType type) {
-  switch (type) {
-    case ScalarType::kS:
-      return AttributeType::kS;
-    case ScalarType::kN:
-      return AttributeType::kN;
-    case ScalarType::kB:
-      return AttributeType::kB;
-  }
-  return AttributeType::kS;
-}
-
 Result<void> check_operand(const std::string& name, const AttributeValue& value,
                            AttributeType type) {
   if (value.type() != type) return complaint(message::kKeyType);
@@ -115,7 +104,7 @@ Result<void> check_part(const std::string& name, const Part& part,
                         const std::vector<AttributeDefinition>& attributes) {
   const auto definition = std::ranges::find(attributes, name, &AttributeDefinition::name);
   if (definition == attributes.end()) return complaint(message::kKeyUnsupported);
-  const AttributeType type = type_of(definition->type);
+  const AttributeType type = attribute_type(definition->type);
   STATOR_RETURN_IF_ERROR(check_operand(name, part.operand, type));
   if (part.op == Operator::kBetween) STATOR_RETURN_IF_ERROR(check_operand(name, part.upper, type));
   return {};

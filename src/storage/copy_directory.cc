@@ -9,7 +9,6 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -20,11 +19,6 @@ namespace stator {
 namespace {
 
 constexpr std::size_t kBufferBytes = 1UL << 20;
-
-Failure copy_failure(const char* doing, const std::filesystem::path& path, int error) {
-  return fail(Code::kIo, fmt::format("cannot {} '{}': {}; check its permissions and the space left",
-                                     doing, path.string(), std::strerror(error)));
-}
 
 Descriptor open_file(const std::filesystem::path& path, int flags) {
   return Descriptor(open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0644));
@@ -47,7 +41,7 @@ Result<std::vector<Listed>> files_in(const std::filesystem::path& directory) {
     if (error || !std::filesystem::is_regular_file(status)) continue;
     files.push_back({.path = entry->path(), .bytes = entry->file_size(error)});
   }
-  if (error) return copy_failure("read", directory, error.value());
+  if (error) return directory_failure("read", directory, error.value());
   return files;
 }
 
@@ -56,19 +50,20 @@ Result<std::vector<Listed>> files_in(const std::filesystem::path& directory) {
 Result<void> copy_file(const std::filesystem::path& from, const std::filesystem::path& to,
                        FunctionRef<void(std::size_t)> copied) {
   const Descriptor source = open_file(from, O_RDONLY);
-  if (source.get() < 0) return copy_failure("read", from, errno);
+  if (source.get() < 0) return directory_failure("read", from, errno);
   const Descriptor target = open_file(to, O_WRONLY | O_CREAT | O_EXCL);
-  if (target.get() < 0) return copy_failure("create", to, errno);
+  if (target.get() < 0) return directory_failure("create", to, errno);
   std::vector<char> buffer(kBufferBytes);
   for (;;) {
     const ssize_t size = read(source.get(), buffer.data(), buffer.size());
-    if (size < 0) return copy_failure("read", from, errno);
+    if (size < 0) return directory_failure("read", from, errno);
     if (size == 0) break;
     const auto count = static_cast<std::size_t>(size);
-    if (!write_all(target.get(), {buffer.data(), count})) return copy_failure("write", to, errno);
+    if (!write_all(target.get(), {buffer.data(), count}))
+      return directory_failure("write", to, errno);
     copied(count);
   }
-  if (fsync(target.get()) != 0) return copy_failure("write", to, errno);
+  if (fsync(target.get()) != 0) return directory_failure("write", to, errno);
   return {};
 }
 
@@ -79,7 +74,7 @@ Result<void> copy_data_directory(const std::filesystem::path& from, const std::f
   std::error_code error;
   for (const auto& made : {to, to / kDatabaseName}) {
     if (!std::filesystem::create_directory(made, error)) {
-      return copy_failure("create", made, error ? error.value() : EEXIST);
+      return directory_failure("create", made, error ? error.value() : EEXIST);
     }
   }
   uint64_t total_bytes = 0;
@@ -102,7 +97,7 @@ Result<void> rename_directory(const std::filesystem::path& from, const std::file
       return fail(Code::kAlreadyExists,
                   fmt::format("'{}' exists already; choose another directory", to.string()));
     }
-    return copy_failure("create", to, errno);
+    return directory_failure("create", to, errno);
   }
   return sync_directory(std::filesystem::absolute(to).parent_path());
 }

@@ -25,11 +25,6 @@ constexpr const char* kUnfinishedName = "STATOR.new";
 constexpr std::string_view kFormatLine = "stator data directory, format 1\n";
 constexpr std::string_view kFormatStart = "stator data directory, format ";
 
-Failure io_failure(const std::string& doing, const std::filesystem::path& path, int error) {
-  return fail(Code::kIo, fmt::format("cannot {} '{}': {}; check its permissions and the space left",
-                                     doing, path.string(), std::strerror(error)));
-}
-
 Result<void> check_marker(const std::filesystem::path& marker) {
   std::ifstream file(marker);
   std::string line(128, '\0');
@@ -50,9 +45,9 @@ Result<void> check_marker(const std::filesystem::path& marker) {
 Result<void> write_unfinished(const std::filesystem::path& path) {
   const std::filesystem::path unfinished = path / kUnfinishedName;
   const Descriptor file(open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) return io_failure("create", unfinished, errno);
+  if (file.get() < 0) return directory_failure("create", unfinished, errno);
   if (!write_all(file.get(), kFormatLine) || fsync(file.get()) != 0) {
-    return io_failure("write", unfinished, errno);
+    return directory_failure("write", unfinished, errno);
   }
   return sync_directory(path);
 }
@@ -102,7 +97,7 @@ Result<void> mark_data_directory(const std::filesystem::path& path) {
   STATOR_RETURN_IF_ERROR(write_unfinished(path));
   const std::filesystem::path marker = path / kMarkerName;
   if (rename((path / kUnfinishedName).c_str(), marker.c_str()) != 0) {
-    return io_failure("create", marker, errno);
+    return directory_failure("create", marker, errno);
   }
   return sync_directory(path);
 }
@@ -140,7 +135,7 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
     STATOR_RETURN_IF_ERROR(make_directories(path));
   }
   DataDirectory directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.descriptor_ < 0) return io_failure("open", path, errno);
+  if (directory.descriptor_ < 0) return directory_failure("open", path, errno);
   if (flock(directory.descriptor_, LOCK_EX | LOCK_NB) != 0) {
     return fail(
         Code::kLocked,
@@ -153,7 +148,7 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
     STATOR_RETURN_IF_ERROR(check_marker(marker));
     return directory;
   }
-  if (error) return io_failure("read", path, error.value());
+  if (error) return directory_failure("read", path, error.value());
   if (!std::filesystem::exists(path / kUnfinishedName, error) &&
       !std::filesystem::is_empty(path, error)) {
     return fail(
@@ -161,7 +156,7 @@ Result<DataDirectory> DataDirectory::open(const std::filesystem::path& path,
         fmt::format("'{}' has files but is not a Stator data directory; choose an empty one",
                     path.string()));
   }
-  if (error) return io_failure("read", path, error.value());
+  if (error) return directory_failure("read", path, error.value());
   if (!create_if_missing) {
     return fail(Code::kIo, fmt::format("'{}' contains no data", path.string()));
   }

@@ -152,7 +152,7 @@ Result<uint64_t> RocksCommitter::read_schema_version(const std::string& key) con
   rocksdb::PinnableSlice value;
   const rocksdb::Status status = db_.Get({}, db_.DefaultColumnFamily(), key, &value);
   if (status.IsNotFound()) return 0;
-  if (!status.ok()) return fail(Code::kIo, "cannot read the data directory: " + status.ToString());
+  if (!status.ok()) return read_failure(status);
   return schema_version_in({value.data(), value.size()});
 }
 

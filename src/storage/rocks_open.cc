@@ -262,4 +262,9 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
   return recovery;
 }
 
+Failure read_failure(const rocksdb::Status& status) {
+  return fail(status.IsCorruption() ? Code::kCorruption : Code::kIo,
+              "cannot read the data directory: " + status.ToString());
+}
+
 }  // namespace stator

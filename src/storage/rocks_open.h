@@ -27,4 +27,7 @@ struct OpenedDatabase {
 Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions& options,
                                      bool fresh);
 
+// The error of a read. Codes: kCorruption, kIo.
+Failure read_failure(const rocksdb::Status& status);
+
 }  // namespace stator

@@ -34,11 +34,6 @@ std::string_view view_of(const rocksdb::Slice& slice) {
   return {slice.data(), slice.size()};
 }
 
-Failure read_failure(const rocksdb::Status& status) {
-  return fail(status.IsCorruption() ? Code::kCorruption : Code::kIo,
-              "cannot read the data directory: " + status.ToString());
-}
-
 Result<bool> get_from(rocksdb::DB& db, const rocksdb::ReadOptions& options, std::string_view key,
                       ValueVisitor visit) {
   rocksdb::PinnableSlice value;

@@ -158,6 +158,18 @@ char* write_number_text(char* out, std::string_view number_key) {
   return std::copy_n(digits + whole, count - whole, out);
 }
 
+AttributeType attribute_type(ScalarType type) {
+  switch (type) {
+    case ScalarType::kS:
+      return AttributeType::kS;
+    case ScalarType::kN:
+      return AttributeType::kN;
+    case ScalarType::kB:
+      return AttributeType::kB;
+  }
+  return AttributeType::kS;
+}
+
 void append_key_component(std::string& key, const AttributeValue& value) {
   if (const auto* text = value.get_if<std::string>()) {
     append_terminated(key, *text);

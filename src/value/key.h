@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "base/prefix_end.h"
+#include "stator/requests.h"
 #include "stator/value.h"
 #include "value/encoded.h"
 
@@ -36,6 +37,8 @@ struct NumberPlaces {
   int last = 0;
 };
 NumberPlaces number_key_places(std::string_view bytes);
+
+AttributeType attribute_type(ScalarType type);
 
 // Appends one self-delimited component. The value is S, N or B.
 void append_key_component(std::string& key, const AttributeValue& value);

@@ -5,6 +5,7 @@
 
 #include "engine/admin/support.h"
 #include "engine/errors/admin_messages.h"
+#include "engine/errors/messages.h"
 
 namespace stator::admin {
 namespace {
@@ -23,12 +24,12 @@ Result<std::string> insights_key(const Table& table, const Item& request) {
   return std::string(kOfIndex) + index;
 }
 
-Item insights_answer(const Item& request, std::string_view status, const std::string& mode) {
-  Item answer{{"TableName", text_of(request, "TableName")},
-              {"ContributorInsightsStatus", status},
-              {"ContributorInsightsMode", mode}};
-  if (request.contains("IndexName")) answer["IndexName"] = text_of(request, "IndexName");
-  return answer;
+Item insights_response(const Item& request, std::string_view status, const std::string& mode) {
+  Item response{{"TableName", text_of(request, "TableName")},
+                {"ContributorInsightsStatus", status},
+                {"ContributorInsightsMode", mode}};
+  if (request.contains("IndexName")) response["IndexName"] = text_of(request, "IndexName");
+  return response;
 }
 
 constexpr const char* kDefaultMode = "ACCESSED_AND_THROTTLED_KEYS";
@@ -51,7 +52,7 @@ Result<Item> update_contributor_insights(JobEngine& engine, const Item& request)
     settings["Insights"] = std::move(insights);
     return {};
   }));
-  return insights_answer(request, enable ? "ENABLING" : "DISABLING", mode);
+  return insights_response(request, enable ? "ENABLING" : "DISABLING", mode);
 }
 
 Result<Item> describe_contributor_insights(JobEngine& engine, const Item& request) {
@@ -61,14 +62,14 @@ Result<Item> describe_contributor_insights(JobEngine& engine, const Item& reques
   STATOR_ASSIGN_OR_RETURN(const Item settings, settings_of(engine, *table));
   const Item& kept = map_of(map_of(settings, "Insights"), key);
   if (kept.empty()) {
-    Item answer = insights_answer(request, "DISABLED", kDefaultMode);
-    answer.erase("ContributorInsightsMode");
-    return answer;
+    Item response = insights_response(request, "DISABLED", kDefaultMode);
+    response.erase("ContributorInsightsMode");
+    return response;
   }
-  Item answer = insights_answer(request, boolean_of(kept, "Enabled") ? "ENABLED" : "DISABLED",
-                                text_of(kept, "Mode"));
-  answer["LastUpdateDateTime"] = seconds(integer_of(kept, "UpdatedMs"));
-  return answer;
+  Item response = insights_response(request, boolean_of(kept, "Enabled") ? "ENABLED" : "DISABLED",
+                                    text_of(kept, "Mode"));
+  response["LastUpdateDateTime"] = seconds(integer_of(kept, "UpdatedMs"));
+  return response;
 }
 
 // Returns one summary for each table and index whose insights were ever set. A page's token is the
@@ -115,7 +116,7 @@ Result<Item> describe_destinations(JobEngine& engine, const Item& request) {
 
 Result<Item> refuse_destination(JobEngine& engine, const Item& request) {
   STATOR_RETURN_IF_ERROR(find_resource(engine, text_of(request, "TableName")));
-  return fail(Code::kResourceNotFound, messages::kinesis_not_found(text_of(request, "StreamArn")));
+  return fail(Code::kResourceNotFound, messages::stream_not_found(text_of(request, "StreamArn")));
 }
 
 // ---- Auto scaling

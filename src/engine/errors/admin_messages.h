@@ -70,9 +70,6 @@ inline std::string no_such_table(std::string_view table) {
 inline std::string index_not_found(std::string_view index) {
   return "Requested resource not found: Index: " + std::string(index) + " not found";
 }
-inline std::string kinesis_not_found(std::string_view arn) {
-  return "Requested resource not found: Stream: " + std::string(arn) + " not found";
-}
 inline constexpr const char* kNoAutoScaling =
     "One or more parameter values were invalid: Auto scaling is not available for this table";
 

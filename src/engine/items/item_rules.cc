@@ -26,15 +26,6 @@ std::string_view kind_of(AttributeType type) {
   return type == AttributeType::kB ? "binary" : "string";
 }
 
-const AttributeValue* find(const Item& item, std::string_view name) {
-  const auto found = item.find(name);
-  return found == item.end() ? nullptr : &found->second;
-}
-
-std::optional<ValueView> find(ItemView item, std::string_view name) {
-  return item.find(name);
-}
-
 Result<void> check_lengths(std::size_t hash_bytes, std::size_t range_bytes) {
   if (hash_bytes > kHashKeyBytesMax) return fail(Code::kValidation, messages::kHashKeyTooLong);
   if (range_bytes > kRangeKeyBytesMax) return fail(Code::kValidation, messages::kRangeKeyTooLong);
@@ -47,7 +38,7 @@ Result<void> check_key_bytes(const KeyShape& shape, const Source& item) {
   const auto total = [&](const std::vector<AttributeDefinition>& attributes) {
     std::size_t bytes = 0;
     for (const AttributeDefinition& attribute : attributes) {
-      if (const auto value = find(item, attribute.name)) bytes += key_bytes(*value);
+      if (const auto value = find_attribute(item, attribute.name)) bytes += key_bytes(*value);
     }
     return bytes;
   };
@@ -73,7 +64,7 @@ struct KeyFault {
 enum class Faults { kAll, kEmpty };
 
 std::optional<Update::Assigned> assigned(const Item& item, std::string_view name) {
-  const AttributeValue* value = find(item, name);
+  const AttributeValue* value = find_attribute(item, name);
   if (value == nullptr) return std::nullopt;
   return Update::Assigned{.type = value->type(), .value = value};
 }
@@ -187,7 +178,7 @@ bool deeper_than(ValueView value, int levels) {
 
 Result<void> check_no_empty_key(const KeyShape& table, const Item& item) {
   return for_each_attribute(table, [&](const AttributeDefinition& attribute) -> Result<void> {
-    const AttributeValue* value = find(item, attribute.name);
+    const AttributeValue* value = find_attribute(item, attribute.name);
     if (value != nullptr && key_bytes(*value) == 0) {
       return fail(Code::kValidation, messages::empty_key(attribute.name, kind_of(value->type())));
     }
@@ -202,7 +193,7 @@ Result<void> check_key(const KeyShape& table, const Item& key) {
   const auto total = [&](const std::vector<AttributeDefinition>& attributes) {
     std::size_t total_bytes = 0;
     for (const AttributeDefinition& attribute : attributes) {
-      const AttributeValue* value = find(key, attribute.name);
+      const AttributeValue* value = find_attribute(key, attribute.name);
       if (value == nullptr || value->type() != attribute_type(attribute.type)) {
         matches = false;
         break;
@@ -226,7 +217,7 @@ Result<void> check_key(const KeyShape& table, const Item& key) {
 Result<void> check_item(const Table& table, const Item& item) {
   STATOR_RETURN_IF_ERROR(
       for_each_attribute(table.key(), [&](const AttributeDefinition& attribute) -> Result<void> {
-        const AttributeValue* value = find(item, attribute.name);
+        const AttributeValue* value = find_attribute(item, attribute.name);
         if (value == nullptr) {
           return fail(Code::kValidation, messages::missing_key(attribute.name));
         }
@@ -245,7 +236,7 @@ Result<void> check_item(const Table& table, const Item& item) {
     STATOR_RETURN_IF_ERROR(check_key_bytes(index.key, item));
   for (const VectorIndex& index : table.vector_indexes()) {
     STATOR_RETURN_IF_ERROR(check_key_bytes(index.shape.key, item));
-    const AttributeValue* value = find(item, index.shape.attribute);
+    const AttributeValue* value = find_attribute(item, index.shape.attribute);
     if (value == nullptr) continue;
     const std::string encoded = encode_value(*value);
     STATOR_RETURN_IF_ERROR(check_vector(index, ValueView(encoded)));

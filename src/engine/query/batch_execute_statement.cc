@@ -111,8 +111,8 @@ struct StatementBatch {
   }
 };
 
-void write(ItemEngine& engine, const std::shared_ptr<StatementBatch>& batch, Prepared prepared,
-           std::size_t place) {
+void write_statement(ItemEngine& engine, const std::shared_ptr<StatementBatch>& batch,
+                     Prepared prepared, std::size_t place) {
   batch->result.responses[place].table = prepared.table->name();
   write_one(engine, std::move(*prepared.action),
             [batch, place, returning = prepared.returning](const WriteAction& action,
@@ -240,8 +240,8 @@ class ReadOfStatements {
   std::optional<StatementError> failed_;
 };
 
-void write_all(ItemEngine& engine, const BatchExecuteStatementRequest& request,
-               Statements statements, Done<BatchExecuteStatementResult> done) {
+void write_statements(ItemEngine& engine, const BatchExecuteStatementRequest& request,
+                      Statements statements, Done<BatchExecuteStatementResult> done) {
   auto batch = std::make_shared<StatementBatch>(request.return_capacity);
   batch->result.responses.resize(statements.size());
   batch->done = std::move(done);
@@ -251,7 +251,7 @@ void write_all(ItemEngine& engine, const BatchExecuteStatementRequest& request,
   const WaitPermit permit(WaitFor::kNothing);
   for (std::size_t i = 0; i < statements.size(); ++i) {
     if (statements[i]) {
-      write(engine, batch, std::move(*statements[i]), i);
+      write_statement(engine, batch, std::move(*statements[i]), i);
     } else {
       batch->result.responses[i].error = statement_error(std::move(statements[i]).error());
     }
@@ -276,7 +276,7 @@ void batch_execute_statement(ItemEngine& engine, const BatchExecuteStatementRequ
       },
       [&engine, &request, done = std::move(done)](Result<Statements> statements) mutable {
         if (!statements) return done(failure_of(std::move(statements)));
-        write_all(engine, request, std::move(*statements), std::move(done));
+        write_statements(engine, request, std::move(*statements), std::move(done));
       });
 }
 

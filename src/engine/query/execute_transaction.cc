@@ -183,8 +183,8 @@ Hash128 fingerprint_of(const Hash128& secret, const ExecuteTransactionRequest& r
   return hash128(secret, bytes);
 }
 
-void write_all(ItemEngine& engine, const ExecuteTransactionRequest& request,
-               std::vector<WriteAction> actions, Done<ExecuteTransactionResult> done) {
+void write_transaction(ItemEngine& engine, const ExecuteTransactionRequest& request,
+                       std::vector<WriteAction> actions, Done<ExecuteTransactionResult> done) {
   TransactWriteOptions options{.token = request.client_request_token,
                                .return_capacity = request.return_capacity};
   if (options.token) options.fingerprint = fingerprint_of(engine.catalog->secret(), request);
@@ -214,7 +214,7 @@ void execute_transaction(ItemEngine& engine, const ExecuteTransactionRequest& re
       [&engine, &request,
        done = std::move(done)](Result<std::vector<WriteAction>> actions) mutable {
         if (!actions) return done(failure_of(std::move(actions)));
-        write_all(engine, request, std::move(*actions), std::move(done));
+        write_transaction(engine, request, std::move(*actions), std::move(done));
       });
 }
 

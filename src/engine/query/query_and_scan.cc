@@ -48,7 +48,7 @@ class ReadOfRange {
 };
 
 template <class Request, class R>
-void read_range(EngineCore& engine, const Request& request, Done<R>&& done) {
+void query_or_scan(EngineCore& engine, const Request& request, Done<R>&& done) {
   if (auto valid = validate(request); !valid) return done(failure_of(std::move(valid)));
   run_read<ReadOfRange<Request, R>>(engine, std::move(done), request);
 }
@@ -56,19 +56,19 @@ void read_range(EngineCore& engine, const Request& request, Done<R>&& done) {
 }  // namespace
 
 void query(EngineCore& engine, const QueryRequest& request, Done<PageResponse> done) {
-  read_range(engine, request, std::move(done));
+  query_or_scan(engine, request, std::move(done));
 }
 
 void query(EngineCore& engine, const QueryRequest& request, Done<PageResult> done) {
-  read_range(engine, request, std::move(done));
+  query_or_scan(engine, request, std::move(done));
 }
 
 void scan(EngineCore& engine, const ScanRequest& request, Done<PageResponse> done) {
-  read_range(engine, request, std::move(done));
+  query_or_scan(engine, request, std::move(done));
 }
 
 void scan(EngineCore& engine, const ScanRequest& request, Done<PageResult> done) {
-  read_range(engine, request, std::move(done));
+  query_or_scan(engine, request, std::move(done));
 }
 
 }  // namespace stator

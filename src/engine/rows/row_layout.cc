@@ -6,15 +6,6 @@
 namespace stator {
 namespace {
 
-const AttributeValue* find_attribute(const Item& item, std::string_view name) {
-  const auto found = item.find(name);
-  return found == item.end() ? nullptr : &found->second;
-}
-
-std::optional<ValueView> find_attribute(ItemView item, std::string_view name) {
-  return item.find(name);
-}
-
 // Returns false if an attribute is absent or does not have the schema's type.
 template <class Source>
 bool append_components(std::string& key, const std::vector<AttributeDefinition>& attributes,
@@ -105,18 +96,6 @@ void prefetch(ItemView item) {
 }
 
 }  // namespace
-
-AttributeType attribute_type(ScalarType type) {
-  switch (type) {
-    case ScalarType::kS:
-      return AttributeType::kS;
-    case ScalarType::kN:
-      return AttributeType::kN;
-    case ScalarType::kB:
-      return AttributeType::kB;
-  }
-  return AttributeType::kS;
-}
 
 void append_field(std::string& bytes, std::string_view field) {
   append_big_endian(bytes, static_cast<uint64_t>(field.size()));

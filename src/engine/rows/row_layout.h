@@ -46,7 +46,14 @@ struct KeyShape {
   std::vector<AttributeDefinition> range;
 };
 
-AttributeType attribute_type(ScalarType type);
+// The attribute at the top level, or nullptr or no value.
+inline const AttributeValue* find_attribute(const Item& item, std::string_view name) {
+  const auto found = item.find(name);
+  return found == item.end() ? nullptr : &found->second;
+}
+inline std::optional<ValueView> find_attribute(ItemView item, std::string_view name) {
+  return item.find(name);
+}
 
 // The length in eight bytes, then the bytes.
 void append_field(std::string& bytes, std::string_view field);
