@@ -80,7 +80,7 @@ class NeedsTest : public EngineTest {
   Result<void> gathered_;
 };
 
-TEST_F(NeedsTest, OfReadsNameKeysAndWhatIsReturned) {
+TEST_F(NeedsTest, OfReadsNameKeysAndReturnedAttributes) {
   EXPECT_THAT(needs_of<GetItemRequest>(R"({"TableName": "Tab", "Key": {"pk": {"S": "a"},
                   "sk": {"N": "1"}}})"),
               ElementsAre("GetItem table/Tab keys=a attributes=pk,sk select=ALL_ATTRIBUTES"));
@@ -107,7 +107,7 @@ TEST_F(NeedsTest, OfReadsNameKeysAndWhatIsReturned) {
                           "in=TransactGetItems"));
 }
 
-TEST_F(NeedsTest, OfWritesNameWhatTheyTouchAndReturn) {
+TEST_F(NeedsTest, OfWritesNameWrittenAndReturnedAttributes) {
   EXPECT_THAT(
       needs_of<PutItemRequest>(R"({"TableName": "Tab", "ReturnValues": "ALL_OLD",
           "Item": {"pk": {"S": "a"}, "sk": {"N": "1"}, "color": {"S": "red"}},
@@ -245,7 +245,7 @@ TEST_F(NeedsTest, OfStatementsFollowFromTheirPlans) {
   EXPECT_THAT(gathered_, FailsWith(Code::kValidation, ""));
 }
 
-TEST_F(NeedsTest, OfUnreadableExpressionsAreRefusedWhereTheyCount) {
+TEST_F(NeedsTest, OfUnreadableExpressionsAreRefusedIfPoliciesNeedThem) {
   constexpr const char* kBroken =
       R"({"TableName": "Tab", "Key": {"pk": {"S": "a"}, "sk": {"N": "1"}},
           "ProjectionExpression": "a..b"})";
@@ -285,7 +285,7 @@ TEST_F(NeedsTest, OfNewTablesNameTheirTags) {
                           "PutResourcePolicy table/New"));
 }
 
-TEST(AuthorizeAction, LooksAtTheIdentityPolicyAlone) {
+TEST(AuthorizeAction, UsesOnlyTheIdentityPolicy) {
   const auto with = [](const std::string& actions) {
     auto parsed = policy::Policy::parse(
         R"({"Statement": {"Effect": "Allow", "Action": )" + actions + R"(, "Resource": "*"}})",

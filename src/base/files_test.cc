@@ -60,7 +60,7 @@ TEST(Files, DescriptorsAreClosedUnlessReleased) {
   close(ends[1]);
 }
 
-TEST(Files, FailuresSayWhetherAnotherAttemptCanSucceed) {
+TEST(Files, FailuresReportWhetherAnotherAttemptCanSucceed) {
   const auto failed = [](int error) -> Result<void> { return file_failure("open", "a", error); };
   EXPECT_THAT(failed(ENOENT), FailsWith(Code::kNotFound, "could not open 'a': No such file"));
   for (const int error : {EACCES, EPERM, EROFS, ELOOP, ENAMETOOLONG, ENOTDIR, EISDIR}) {

@@ -48,7 +48,7 @@ TEST_F(ControlGroups, WhosePathIsTheHostsAreReadAtTheRoot) {
   EXPECT_EQ(control_group_limit(root(), "4:memory:/../..\n"), 256UL << 20);
 }
 
-TEST_F(ControlGroups, ThatSetNoneDoNotLimit) {
+TEST_F(ControlGroups, WithoutALimitDoNotLimit) {
   EXPECT_EQ(control_group_limit(root(), "0::/\n"), UINT64_MAX);
   EXPECT_EQ(control_group_limit(root(), ""), UINT64_MAX);
   EXPECT_EQ(control_group_limit(root(), "no group\n::\n:"), UINT64_MAX);

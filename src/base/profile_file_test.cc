@@ -22,7 +22,7 @@ std::string dump(const std::vector<ProfileSection>& sections) {
   return text;
 }
 
-TEST(ProfileFile, HoldsSectionsOfSettings) {
+TEST(ProfileFile, HasSectionsOfSettings) {
   const auto parsed = parse_profiles(
       "# work\r\n[default]\r\nregion = eu-west-1\r\n\n; other\n[profile a b]\nkey=a=b \n"
       "[ services local ]\n");

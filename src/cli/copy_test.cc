@@ -211,7 +211,7 @@ TEST_F(CopyItems, ComparisonExcusesExpiredItemsOnOneSideOnly) {
   EXPECT_EQ(compare().differences, 6);
 }
 
-TEST(Pace, AdmitsAsManyItemsPerSecondAsItSays) {
+TEST(Pace, LimitsItemsPerSecond) {
   FakeTime time;
   const auto start = time.since_boot();
   Pace pace(100, time);
@@ -376,7 +376,7 @@ TEST(CopyDefinition, ASettingThatTheTargetRefusesIsNamed) {
   EXPECT_TRUE(must(target.describe_table({.table = "All"})).table.deletion_protection);
 }
 
-TEST(CopyDefinition, WhatTheSourceCannotTellIsNamed) {
+TEST(CopyDefinition, SettingsThatTheSourceDoesNotReportAreNamed) {
   Database source = must(Database::open());
   must(source.create_table(kTable));
   FaultyClient faulty(source);

@@ -38,7 +38,7 @@ TEST(ItemOutput, CutsWideCells) {
             "pk\n" + std::string(39, 'x') + "…\n");
 }
 
-TEST(ItemOutput, PrintsWhatScriptsRead) {
+TEST(ItemOutput, PrintsJsonForScripts) {
   const std::string first = R"({"a":"x, \"y\"","list":[1,"é"],"pk":7})";
   EXPECT_EQ(printed("lines", {kFirst, {{"pk", 1}}}), first + "\n{\"pk\":1}\n");
   EXPECT_EQ(printed("json", {kFirst, {{"pk", 1}}}), "[" + first + ",\n {\"pk\":1}]\n");

@@ -20,7 +20,7 @@ TEST(Latencies, KeepEveryDurationWithin1Point6Percent) {
   }
 }
 
-TEST(Latencies, HaveTheQuantilesOfWhatWasAdded) {
+TEST(Latencies, HaveTheQuantilesOfTheirSamples) {
   Latencies even;
   Latencies odd;
   for (int i = 1; i <= 60; ++i) (i % 2 == 0 ? even : odd).add(nanoseconds(i));

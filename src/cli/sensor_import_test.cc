@@ -183,7 +183,7 @@ TEST_F(SensorImport, KeepsTheLaterOfTwoReadingsOfOneTime) {
   }
 }
 
-TEST_F(SensorImport, WaitsWhileTheServiceIsThrottledOrAwayAndNotForever) {
+TEST_F(SensorImport, WaitsALimitedTimeForAThrottledOrUnreachableServer) {
   FakeTime time;
   options_.sensors.time = &time;
   write(500);

@@ -221,7 +221,7 @@ TEST(Template, ReportsResourceAndLineOfUnresolvedFunctions) {
   expect_refusal(named("[a]"), "TableName: expected a string");
 }
 
-TEST(Template, LeavesOutResourcesWhoseConditionDoesNotHold) {
+TEST(Template, OmitsResourcesWhoseConditionIsFalse) {
   const std::string text = R"(
 Parameters: {Stage: {Default: dev}}
 Conditions: {IsProd: !Equals [!Ref Stage, prod]}

@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Modes, ToggleConsume,
                            return test.param == ToggleMode::kGated ? "Gated" : "OrderedLog";
                          });
 
-TEST_P(ToggleConsume, LeavesWhatASlowClockTakesForTheFuture) {
+TEST_P(ToggleConsume, LeavesEventsThatAreAheadOfASlowClock) {
   const std::string text = event(time_.now());
   const std::string earlier = event(time_.now() - 1h, "e0");
   time_.set_wall(time_.now() - 11min);
@@ -103,7 +103,7 @@ TEST_P(ToggleConsume, LeavesWhatASlowClockTakesForTheFuture) {
   EXPECT_EQ(newest(), "e1");
 }
 
-TEST_P(ToggleConsume, RepeatsConflictsAndThrottlesAndRejectsNone) {
+TEST_P(ToggleConsume, RetriesConflictsAndThrottlingWithoutRejectingEvents) {
   for (const Fate& fate :
        {refuse(Code::kTransactionConflict), refuse(Code::kThrottling),
         refuse(Code::kProvisionedThroughputExceeded), refuse(Code::kServiceUnavailable),
@@ -120,7 +120,7 @@ TEST_P(ToggleConsume, RepeatsConflictsAndThrottlesAndRejectsNone) {
   EXPECT_THAT(rejected(), IsEmpty());
 }
 
-TEST_P(ToggleConsume, RejectsWhatNobodyCouldEverSave) {
+TEST_P(ToggleConsume, RejectsEventsThatCanNeverBeSaved) {
   const Time now = time_.now();
   EXPECT_THAT(settlements({event(now), "no JSON", event(now, "e1", false)}),
               ElementsAre(kHandled, kRejected, kRejected));
@@ -131,7 +131,7 @@ TEST_P(ToggleConsume, RejectsWhatNobodyCouldEverSave) {
   EXPECT_THAT(settlements({event(now, "e2")}), ElementsAre(kRejected));
 }
 
-TEST_P(ToggleConsume, EndsAndRejectsNoneOnErrorsOfTheService) {
+TEST_P(ToggleConsume, StopsWithoutRejectingEventsOnServerErrors) {
   for (const Code code :
        {Code::kAccessDenied, Code::kResourceNotFound, Code::kUnrecognizedClient, Code::kIo}) {
     client_.first(write(), 1, refuse(code));
@@ -144,7 +144,7 @@ TEST_P(ToggleConsume, EndsAndRejectsNoneOnErrorsOfTheService) {
   EXPECT_THAT(rejected(), IsEmpty());
 }
 
-TEST_P(ToggleConsume, EndsAndRejectsNoneOnErrorsThatAreNotOfTheEvent) {
+TEST_P(ToggleConsume, StopsWithoutRejectingEventsOnErrorsOfOtherCauses) {
   const auto expect_end = [&](Code code, int parallel = 1) {
     OneBatch source({event(time_.now())});
     const auto consumed =
@@ -166,7 +166,7 @@ TEST_P(ToggleConsume, EndsAndRejectsNoneOnErrorsThatAreNotOfTheEvent) {
   expect_end(Code::kConflict);
 }
 
-TEST_P(ToggleConsume, KeepsTheCheckpointBeforeALineThatIsLeft) {
+TEST_P(ToggleConsume, KeepsTheCheckpointBeforeAnUnprocessedLine) {
   const std::string file = (directory_.path() / "events").string();
   const std::string checkpoint = (directory_.path() / "checkpoint").string();
   const auto run = [&] {

@@ -39,7 +39,7 @@ class Callbacks : public testing::TestWithParam<bool> {
   std::optional<Database> database_;
 };
 
-TEST_P(Callbacks, OfManyWritesComeOnceEachBeforeTheDatabaseIsClosed) {
+TEST_P(Callbacks, OfManyWritesRunOnceEachBeforeTheDatabaseIsClosed) {
   constexpr int kWrites = 500;
   std::atomic<int> added = 0;
   for (int i = 0; i < kWrites; ++i) {
@@ -63,7 +63,7 @@ TEST_P(Callbacks, OfManyWritesComeOnceEachBeforeTheDatabaseIsClosed) {
   EXPECT_EQ(found->item->at("n"), AttributeValue(kWrites));
 }
 
-TEST_P(Callbacks, OfEveryKindOfWriteTellItsOutcome) {
+TEST_P(Callbacks, OfEveryKindOfWriteReportItsOutcome) {
   std::atomic<int> told = 0;
   const auto succeeds = [&told](const auto& result) {
     EXPECT_THAT(result, IsOk());

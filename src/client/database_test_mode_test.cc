@@ -197,7 +197,7 @@ TEST(DatabaseTestMode, DelaysResults) {
   EXPECT_TRUE(takes_long([&] { must(database.call("DescribeLimits", "{}")); }));
 }
 
-TEST(DatabaseTestMode, CallsBackWhatIsDelayedWhenTheDatabaseIsDestroyed) {
+TEST(DatabaseTestMode, RunsDelayedCallbacksWhenTheDatabaseIsDestroyed) {
   int done = 0;
   {
     Database database = open_with(R"({"rules":[{"fault":"delay","ms":60000}]})");

@@ -71,7 +71,7 @@ TEST(HttpClient, RepeatsAfterFailuresOfTheServer) {
   EXPECT_EQ(found->item, (Item{{"pk", "a"}}));
 }
 
-TEST(HttpClient, ReadsHowManyItemsAStatementExaminedIfTheServiceReportsIt) {
+TEST(HttpClient, ReadsTheNumberOfItemsThatAStatementExamined) {
   ScriptedService service({answer(200, R"({"Items":[]})", "X-Stator-Examined: 70\r\n"),
                            answer(200, R"({"Items":[]})"),
                            answer(200, R"({"Items":[]})", "x-stator-examined: 7x\r\n"),
@@ -86,7 +86,7 @@ TEST(HttpClient, ReadsHowManyItemsAStatementExaminedIfTheServiceReportsIt) {
   }
 }
 
-TEST(HttpClient, HandsOnTheLastErrorWhenItsAttemptsAreUsedUp) {
+TEST(HttpClient, ReturnsTheLastErrorAfterItsLastAttempt) {
   ScriptedService service({refusal(500, "InternalServerError", "first"),
                            refusal(400, "ThrottlingException", "second"),
                            refusal(400, "ThrottlingException", "third")});
@@ -95,7 +95,7 @@ TEST(HttpClient, HandsOnTheLastErrorWhenItsAttemptsAreUsedUp) {
   EXPECT_EQ(service.requests().size(), 3U);
 }
 
-TEST(HttpClient, DoesNotRepeatWhatWouldFailAgain) {
+TEST(HttpClient, DoesNotRepeatPermanentErrors) {
   ScriptedService service(
       {refusal(400, "ValidationException", "bad"), refusal(400, "ConditionalCheckFailedException"),
        refusal(400, "ResourceNotFoundException"), refusal(400, "AccessDeniedException")});
@@ -107,7 +107,7 @@ TEST(HttpClient, DoesNotRepeatWhatWouldFailAgain) {
   EXPECT_EQ(service.requests().size(), 4U);
 }
 
-TEST(HttpClient, LeavesCancelledTransactionsToItsCaller) {
+TEST(HttpClient, ReturnsCancelledTransactionsToItsCaller) {
   ScriptedService service(
       {answer(400, R"({"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException",)"
                    R"("Message":"Transaction cancelled [TransactionConflict]",)"
@@ -135,7 +135,7 @@ TEST(HttpClient, DistinguishesUnknownOutcomesFromFailedReads) {
   EXPECT_THAT(client.get_item(get_request), FailsWith(Code::kUnavailable, service.url()));
 }
 
-TEST(HttpClient, AThrottleDoesNotSettleWhatBecameOfAnEarlierAttempt) {
+TEST(HttpClient, AThrottleDoesNotDecideTheOutcomeOfAnEarlierAttempt) {
   ScriptedService service({{.kind = Kind::kDrop},
                            refusal(400, "ThrottlingException"),
                            {.kind = Kind::kDrop},
@@ -145,7 +145,7 @@ TEST(HttpClient, AThrottleDoesNotSettleWhatBecameOfAnEarlierAttempt) {
   EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kConditionalCheckFailed, ""));
 }
 
-TEST(HttpClient, WaitsForAnAnswerNoLongerThanItMay) {
+TEST(HttpClient, LimitsTheWaitForAResponse) {
   ScriptedService service({{.kind = Kind::kSilence}, {.kind = Kind::kSilence}});
   HttpClientOptions options = options_for(service.url(), 1);
   options.request_timeout = std::chrono::milliseconds(50);
@@ -204,18 +204,20 @@ TEST(HttpClient, EndsARequestWhenItsCallerIsStopped) {
   }
 }
 
-TEST(HttpClient, SaysThatNobodyAnswers) {
+TEST(HttpClient, ReportsAnUnreachableServer) {
   std::string url;
   {
     const ScriptedService service({});
     url = service.url();
   }
   HttpClient client = client_of(options_for(url));
-  EXPECT_THAT(client.get_item(get_request), FailsWith(Code::kUnavailable, "no answer from " + url));
-  EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kUnavailable, "no answer from " + url));
+  EXPECT_THAT(client.get_item(get_request),
+              FailsWith(Code::kUnavailable, "no answer from " + url));
+  EXPECT_THAT(client.put_item(put_request),
+              FailsWith(Code::kUnavailable, "no answer from " + url));
 }
 
-TEST(HttpClient, ChecksTheChecksumOfAnswers) {
+TEST(HttpClient, ChecksTheChecksumOfResponses) {
   const std::string body = R"({"Item":{"pk":{"S":"a"}}})";  // CRC-32: 642333050
   ScriptedService service({answer(200, body, "x-amz-crc32: 1\r\n"),
                            answer(200, body, "X-Amz-Crc32: 642333050\r\n"),
@@ -261,7 +263,7 @@ TEST(HttpClient, ReplacesAKeptConnectionThatHasBeenClosed) {
   EXPECT_EQ(service.requests().size(), 3U);
 }
 
-TEST(HttpClient, SendsNothingAgainByItselfWhereAKeptConnectionEndsWithoutAnAnswer) {
+TEST(HttpClient, DoesNotResendByItselfIfAKeptConnectionEndsWithoutAResponse) {
   ScriptedService service({answer(200, "{}"), {.kind = Kind::kDrop}, answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url(), 1));
   EXPECT_THAT(client.put_item(put_request), IsOk());
@@ -270,7 +272,7 @@ TEST(HttpClient, SendsNothingAgainByItselfWhereAKeptConnectionEndsWithoutAnAnswe
   EXPECT_EQ(service.requests().size(), 2U);
 }
 
-TEST(HttpClient, DoesNotKnowWhatBecameOfARequestWhoseServiceWentAway) {
+TEST(HttpClient, ReportsAnUnknownOutcomeIfTheServerDisappears) {
   auto service = std::make_unique<ScriptedService>(
       std::vector<ScriptStep>{answer(200, "{}"), {.kind = Kind::kDropAndLeave}});
   HttpClient client = client_of(options_for(service->url(), 1));
@@ -279,7 +281,7 @@ TEST(HttpClient, DoesNotKnowWhatBecameOfARequestWhoseServiceWentAway) {
   EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kUnavailable, ""));
 }
 
-TEST(HttpClient, GivesATransactionOneTokenForAllItsAttempts) {
+TEST(HttpClient, UsesOneTokenForAllAttemptsOfATransaction) {
   ScriptedService service(
       {{.kind = Kind::kDrop}, answer(200, "{}"), answer(200, "{}"), answer(200, "{}")});
   HttpClient client = client_of(options_for(service.url()));
@@ -331,7 +333,7 @@ std::string signature_of(const SeenRequest& request, const std::string& secret,
   return hex(hmac_sha256(key, to_sign));
 }
 
-TEST(HttpClient, SignsWhatItSends) {
+TEST(HttpClient, SignsItsRequests) {
   ScriptedService service({answer(200, "{}")});
   HttpClientOptions options = options_for(service.url());
   options.region = "eu-central-1";

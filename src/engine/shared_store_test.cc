@@ -294,7 +294,7 @@ class InterruptedEngine : public SharedStoreEngine {
   Interruption interruption_;
 };
 
-TEST_P(InterruptedEngine, ReadsATableAsItWasWhateverIsWrittenBetweenTwoStates) {
+TEST_P(InterruptedEngine, ReadsATableAsItWasDespiteConcurrentWrites) {
   fill();
   unsigned seed = kSharedSeed;
   const std::atomic<bool> stop = false;
@@ -374,7 +374,7 @@ class TwoEngines : public InterruptedEngine {
   std::unique_ptr<Engine> other_;
 };
 
-TEST_P(TwoEngines, KeepWhatAJobOfOneReadsFromTheOther) {
+TEST_P(TwoEngines, KeepHistoryThatAJobOfTheOtherReads) {
   const Contents expected = contents_of("Things");
   const int64_t moment_ms = clock_.unix_ms();
   clock_.advance(std::chrono::seconds(2));

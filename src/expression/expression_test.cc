@@ -68,7 +68,7 @@ Result<Condition> condition(const std::string& text) {
   return Condition::parse(text, ConditionRole::kCondition, placeholders);
 }
 
-TEST(ConditionExpression, IsDecidedAsTheServiceDoes) {
+TEST(ConditionExpression, IsDecidedAsInDynamoDb) {
   const EncodedItem item = encode_item(film());
   const std::pair<const char*, bool> cases[] = {
       {"n = :five", true},
@@ -139,7 +139,7 @@ TEST(ConditionExpression, OfAnAbsentItemSeesNoAttributes) {
   EXPECT_TRUE(condition("n <> :five")->matches(std::nullopt));
 }
 
-TEST(ConditionExpression, RefusesWhatCanNeverBeMeant) {
+TEST(ConditionExpression, RejectsMeaninglessConditions) {
   const std::pair<const char*, const char*> cases[] = {
       {"size = :a",
        "Invalid ConditionExpression: Attribute name is a reserved keyword; reserved keyword: size"},
@@ -233,7 +233,7 @@ AttributeValue updated(const std::string& text, const std::string& attribute,
                                                  : AttributeValue("absent");
 }
 
-TEST(UpdateExpression, ReadsTheImageBeforeTheUpdate) {
+TEST(UpdateExpression, ReadsTheOldImage) {
   const auto changed = update("SET n = :six, title = n, #dot = n");
   ASSERT_THAT(changed, IsOk());
   EXPECT_EQ(changed->at("n"), AttributeValue(6));
@@ -311,7 +311,7 @@ TEST(UpdateExpression, NestsNoFunctionButIfNotExists) {
             AttributeValue(6));
 }
 
-TEST(UpdateExpression, RefusesWhatDoesNotFit) {
+TEST(UpdateExpression, RejectsOperandsThatDoNotFitTheItem) {
   const std::pair<const char*, const char*> cases[] = {
       {"SET a = gone", "refers to an attribute that does not exist in the item"},
       {"SET a = title + :one", "An operand in the update expression has an incorrect data type"},
@@ -389,7 +389,7 @@ TEST(UpdateExpression, RemovesEmptiedSetsWithoutRenumberingTheirList) {
   EXPECT_EQ(updated("DELETE l[0] :ab, l[2] :ab", "l", old), AttributeValue(List{2, 4}));
 }
 
-TEST(UpdateExpression, CopiesNoMoreThanAnItemCanHold) {
+TEST(UpdateExpression, CopiesNoMoreThanTheSizeOfAnItem) {
   const Item old = {{"a", List(100'000, AttributeValue(nullptr))}};
   std::string text = "SET b0 = a";
   for (int i = 1; i < 299; ++i) text += ",b" + std::to_string(i) + "=a";
@@ -458,7 +458,7 @@ TEST(KeyConditionExpression, RefusesTheRest) {
   }
 }
 
-TEST(KeyConditionExpression, OfSeveralAttributesTakesAPrefixOfTheRange) {
+TEST(KeyConditionExpression, OfSeveralAttributesUsesAPrefixOfTheRange) {
   const KeySchema schema = {{"h1", KeyType::kHash},
                             {"h2", KeyType::kHash},
                             {"r1", KeyType::kRange},

@@ -66,7 +66,7 @@ TEST_P(BulkRequests, HaveAThreadInTheBackground) {
   EXPECT_EQ(connection.read_answer().body, small);
 }
 
-TEST_P(BulkRequests, DoNotHoldUpSmallOnes) {
+TEST_P(BulkRequests, DoNotDelaySmallOnes) {
   std::mutex mutex;
   std::condition_variable changed;
   bool answered = false;
@@ -88,7 +88,7 @@ TEST_P(BulkRequests, DoNotHoldUpSmallOnes) {
   EXPECT_EQ(slow.read_answer().status, 200);
 }
 
-TEST_P(BulkRequests, AreAnsweredInOrderAmongSmallOnes) {
+TEST_P(BulkRequests, GetResponsesInOrderAmongSmallOnes) {
   const auto server = start(echo, {.threads = 2});
   std::vector<std::jthread> clients;
   clients.reserve(6);
@@ -112,7 +112,7 @@ TEST_P(BulkRequests, AreAnsweredInOrderAmongSmallOnes) {
   EXPECT_TRUE(comes_true([&] { return server->stats().requests_in_progress == 0; }));
 }
 
-TEST_P(BulkRequests, ComeInChunksToo) {
+TEST_P(BulkRequests, CanBeChunked) {
   const auto server = start(echo);
   Peer connection(server->port());
   constexpr std::size_t kChunks = 40;
@@ -124,7 +124,7 @@ TEST_P(BulkRequests, ComeInChunksToo) {
   EXPECT_EQ(connection.read_answer().body, "POST /p next");
 }
 
-TEST_P(BulkRequests, WaitForRoomInOrder) {
+TEST_P(BulkRequests, WaitForMemoryInOrder) {
   std::mutex mutex;
   std::string order;
   const auto server = start(
@@ -159,7 +159,7 @@ TEST_P(BulkRequests, WaitForRoomInOrder) {
   EXPECT_EQ(server->stats().bodies_waiting, 0U);
 }
 
-TEST_P(BulkRequests, AreAskedForOnceThereIsRoom) {
+TEST_P(BulkRequests, AreRequestedOnceThereIsMemory) {
   const auto server =
       start(echo, {.held_bytes_max = kHeldMax, .patience = std::chrono::minutes(1)});
   Peer first(server->port());
@@ -215,7 +215,7 @@ TEST_P(BulkRequests, LoseTheirMemoryToOthersIfTooSlow) {
   EXPECT_TRUE(slow.ended_by_peer());
 }
 
-TEST_P(BulkRequests, AreGivenUpIfTheyTakeTooLong) {
+TEST_P(BulkRequests, AreDroppedIfTheyTakeTooLong) {
   const auto server = start(echo, {.request_timeout = milliseconds(100)});
   Peer connection(server->port());
   ASSERT_TRUE(connection.send(std::string_view(post(large('x'))).substr(0, 1000)));
@@ -224,7 +224,7 @@ TEST_P(BulkRequests, AreGivenUpIfTheyTakeTooLong) {
   EXPECT_TRUE(comes_true([&] { return server->stats().held_bytes == 0; }));
 }
 
-TEST_P(BulkRequests, ThatAreRefusedAreDroppedAndNotForever) {
+TEST_P(BulkRequests, ThatAreRefusedAreReadForALimitedTime) {
   const auto server = start(
       echo, {.screen = [](const Request&) { return Response{.status = 403, .body = "not you"}; }});
   Peer connection(server->port());

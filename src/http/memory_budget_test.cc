@@ -85,7 +85,7 @@ bool is_reserved(MemoryBudget& budget, std::size_t bytes) {
   return told == 1;
 }
 
-TEST(SideThreads, RefuseWhatCanNeverFit) {
+TEST(SideThreads, RejectJobsThatCanNeverFit) {
   MemoryBudget budget(100);
   EXPECT_FALSE(is_reserved(budget, 101));
 }

@@ -159,7 +159,7 @@ TEST(RequestReader, RefusesHeadersOverTheLimit) {
             Outcome::kMalformed);
 }
 
-TEST(RequestReader, KeepsTheConnectionAsTheVersionAndTheSenderSay) {
+TEST(RequestReader, KeepsTheConnectionByVersionAndHeader) {
   const auto keeps = [](std::string_view text) {
     RequestReader reader(8192, 1000);
     feed(reader, text);
@@ -172,7 +172,7 @@ TEST(RequestReader, KeepsTheConnectionAsTheVersionAndTheSenderSay) {
   EXPECT_TRUE(keeps("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
 }
 
-TEST(RequestReader, AsksForTheBodyOnce) {
+TEST(RequestReader, RequestsTheBodyOnce) {
   RequestReader reader(8192, 1000);
   feed(reader, "POST / HTTP/1.1\r\nExpect: 100-Continue\r\n");
   EXPECT_EQ(reader.parse(), Outcome::kNeedMore);

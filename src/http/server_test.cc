@@ -26,7 +26,7 @@ using ::testing::HasSubstr;
 INSTANTIATE_TEST_SUITE_P(Over, HttpServer, ::testing::Values("Plain", "Tls"),
                          [](const auto& tested) { return std::string(tested.param); });
 
-TEST_P(HttpServer, AnswersRequestAfterRequestOnOneConnection) {
+TEST_P(HttpServer, RespondsToSuccessiveRequestsOnOneConnection) {
   const auto server = start(echo);
   Peer connection(server->port());
   for (const std::string body : {"one", "", "three"}) {
@@ -39,7 +39,7 @@ TEST_P(HttpServer, AnswersRequestAfterRequestOnOneConnection) {
   }
 }
 
-TEST_P(HttpServer, AnswersPipelinedRequestsInOrder) {
+TEST_P(HttpServer, RespondsToPipelinedRequestsInOrder) {
   const auto server = start(echo);
   Peer connection(server->port());
   std::string text;
@@ -51,7 +51,7 @@ TEST_P(HttpServer, AnswersPipelinedRequestsInOrder) {
   sender.join();
 }
 
-TEST_P(HttpServer, AnswersPipelinedRequestsInOrderFromAnotherThread) {
+TEST_P(HttpServer, RespondsToPipelinedRequestsInOrderFromAnotherThread) {
   Held held;
   const auto server = start(held.handler());
   Peer connection(server->port());
@@ -86,7 +86,7 @@ TEST_P(HttpServer, CarriesLargeBodiesBothWays) {
   sender.join();
 }
 
-TEST_P(HttpServer, AnswersHeadWithoutABody) {
+TEST_P(HttpServer, RespondsToHeadWithoutABody) {
   const auto server = start(echo);
   Peer connection(server->port());
   ASSERT_TRUE(connection.send("HEAD /h HTTP/1.1\r\n\r\n"));
@@ -95,7 +95,7 @@ TEST_P(HttpServer, AnswersHeadWithoutABody) {
   EXPECT_EQ(connection.read_answer().body, "GET /g ");
 }
 
-TEST_P(HttpServer, ClosesWhereTheClientAsksForIt) {
+TEST_P(HttpServer, ClosesIfTheClientRequestsIt) {
   const auto server = start(echo);
   Peer closing(server->port());
   ASSERT_TRUE(closing.send(post("x", "Connection: close\r\n")));
@@ -114,7 +114,7 @@ TEST_P(HttpServer, ClosesWhereTheClientAsksForIt) {
   EXPECT_EQ(old_keeping.read_answer().body, "GET /2 ");
 }
 
-TEST_P(HttpServer, AsksForABodyThatTheClientHoldsBack) {
+TEST_P(HttpServer, RequestsABodyThatTheClientWithholds) {
   const auto server = start(echo);
   Peer connection(server->port());
   ASSERT_TRUE(
@@ -124,7 +124,7 @@ TEST_P(HttpServer, AsksForABodyThatTheClientHoldsBack) {
   EXPECT_EQ(connection.read_answer().body, "POST /e body");
 }
 
-TEST_P(HttpServer, RefusesABodyOverTheLimitAndLetsTheAnswerArrive) {
+TEST_P(HttpServer, RejectsABodyOverTheLimitAndDeliversTheResponse) {
   const auto server = start(echo, {.body_bytes_max = 1000, .too_large = [] {
                                      return Response{.status = 413, .body = "too large"};
                                    }});
@@ -154,7 +154,7 @@ TEST_P(HttpServer, RejectsMalformedHttpAfterRespondingToEarlierRequests) {
   EXPECT_TRUE(connection.ended_by_peer());
 }
 
-TEST_P(HttpServer, AnswersAClientThatHasStoppedSending) {
+TEST_P(HttpServer, RespondsToAClientThatHasStoppedSending) {
   Held held;
   const auto server = start(held.handler());
   Peer connection(server->port());
@@ -174,7 +174,7 @@ TEST_P(HttpServer, RespondsToATruncatedRequest) {
   EXPECT_TRUE(connection.ended_by_peer());
 }
 
-TEST_P(HttpServer, GivesUpOnARequestThatTakesTooLong) {
+TEST_P(HttpServer, DropsARequestThatTakesTooLong) {
   const auto server = start(echo, {.request_timeout = milliseconds(100)});
   Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nsl"));
@@ -182,7 +182,7 @@ TEST_P(HttpServer, GivesUpOnARequestThatTakesTooLong) {
   EXPECT_TRUE(connection.ended_by_peer());
 }
 
-TEST_P(HttpServer, ClosesIdleConnectionsButNotThoseThatWaitForAnAnswer) {
+TEST_P(HttpServer, ClosesIdleConnectionsButNotThoseThatWaitForAResponse) {
   Held held;
   const auto server = start(held.handler(), {.idle_timeout = milliseconds(100)});
   Peer waiting(server->port());
@@ -195,7 +195,7 @@ TEST_P(HttpServer, ClosesIdleConnectionsButNotThoseThatWaitForAnAnswer) {
   EXPECT_TRUE(waiting.ended_by_peer());
 }
 
-TEST_P(HttpServer, GivesUpOnAClientThatDoesNotReadItsAnswer) {
+TEST_P(HttpServer, DropsAClientThatDoesNotReadItsResponse) {
   const auto server = start(
       [](const Request& request, Respond respond) {
         respond({.body = std::string(request.body == "large" ? 64 << 20 : 1, 'x')});
@@ -213,7 +213,7 @@ TEST_P(HttpServer, GivesUpOnAClientThatDoesNotReadItsAnswer) {
   EXPECT_EQ(status, 200);
 }
 
-TEST_P(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
+TEST_P(HttpServer, LimitsTheMemoryOfUnfinishedRequests) {
   constexpr std::size_t kHalf = 300 << 10;  // of a request, received
   const auto server = start(echo, {.held_bytes_max = 4 << 20, .overloaded = [] {
                                      return Response{.status = 503, .body = "later"};
@@ -247,7 +247,7 @@ TEST_P(HttpServer, HoldsNoMoreForUnfinishedRequestsThanItMay) {
   }
 }
 
-TEST_P(HttpServer, RefusesResponsesThatItCannotHold) {
+TEST_P(HttpServer, RejectsResponsesThatExceedItsMemory) {
   constexpr std::size_t kAnswer = 32 << 20;  // more than the sockets' buffers take
   const auto server = start(
       [](const Request& request, Respond respond) {
@@ -277,7 +277,7 @@ TEST_P(HttpServer, RefusesResponsesThatItCannotHold) {
   EXPECT_EQ(another.read_answer().body.size(), kAnswer);
 }
 
-TEST_P(HttpServer, AnswersServerErrorWhereAnAnswerIsDropped) {
+TEST_P(HttpServer, RespondsWithServerErrorIfAResponseIsDropped) {
   const auto server = start([](const Request& request, Respond respond) {
     if (request.target == "/elsewhere") std::thread([dropped = std::move(respond)] {}).join();
   });
@@ -287,7 +287,7 @@ TEST_P(HttpServer, AnswersServerErrorWhereAnAnswerIsDropped) {
   EXPECT_EQ(connection.read_answer().status, 500);
 }
 
-TEST_P(HttpServer, AnswersManyConnectionsAtOnce) {
+TEST_P(HttpServer, ServesManyConnectionsAtOnce) {
   Held held;
   const auto server = start(held.handler());
   std::deque<Peer> connections;
@@ -304,7 +304,7 @@ TEST_P(HttpServer, AnswersManyConnectionsAtOnce) {
   }
 }
 
-TEST_P(HttpServer, AnswersConcurrentLoadFromOtherThreadsAndItsOwn) {
+TEST_P(HttpServer, ServesConcurrentLoadFromOtherThreadsAndItsOwn) {
   Held held;
   std::atomic<bool> done = false;
   const Handler later = held.handler();
@@ -403,7 +403,7 @@ TEST_P(HttpServer, ClosesConnectionsWithIncompleteRequestsForNewOnes) {
   for (Peer& peer : incomplete) EXPECT_TRUE(peer.ended_by_peer());
 }
 
-TEST_P(HttpServer, LetsAConnectionFinishItsRequestAtTheLimit) {
+TEST_P(HttpServer, FinishesARequestInProgressAtTheConnectionLimit) {
   const auto server =
       start(echo, {.threads = 2, .connections_max = 1, .patience = std::chrono::minutes(1)});
   Peer slow(server->port());
@@ -507,7 +507,7 @@ TEST_P(HttpServer, MakesResponsesOnTheLoop) {
   EXPECT_TRUE(elsewhere);
 }
 
-TEST_P(HttpServer, LetsAHandlerWaitForTheDiskIfNobodyElseWaits) {
+TEST_P(HttpServer, AllowsAHandlerToWaitForTheDiskIfNoOtherWaits) {
   const auto server = start(
       [](const Request&, Respond respond) {
         const bool waits = WaitPermit::covers(WaitFor::kDisk);
@@ -555,7 +555,7 @@ TEST_P(HttpServer, CountsConnectionsAndRequestsInProgress) {
   EXPECT_EQ(server->stats().held_bytes, 0U);
 }
 
-TEST_P(HttpServer, StopLetsRequestsUnderWayFinish) {
+TEST_P(HttpServer, StopFinishesRequestsInProgress) {
   Held held;
   const auto server = start(held.handler());
   Peer idle(server->port());
@@ -573,7 +573,7 @@ TEST_P(HttpServer, StopLetsRequestsUnderWayFinish) {
   EXPECT_FALSE(Peer(server->port()).connected());
 }
 
-TEST_P(HttpServer, StopClosesWhatDoesNotFinishAndDropsLateAnswers) {
+TEST_P(HttpServer, StopClosesUnfinishedRequestsAndDropsLateResponses) {
   Held held;
   auto server = start(held.handler(), {.stop_timeout = milliseconds(50)});
   Peer connection(server->port());

@@ -72,7 +72,7 @@ TEST_F(TlsTest, SpeaksTls12And13AndNothingOlder) {
   EXPECT_FALSE(oldest.is_secure());
 }
 
-TEST_F(TlsTest, TellsAPlainClientToUseHttps) {
+TEST_F(TlsTest, DirectsAPlainClientToHttps) {
   const auto server = start(load());
   RawConnection plain(server->port());
   ASSERT_TRUE(plain.send(kRequest));
@@ -94,7 +94,7 @@ TEST_F(TlsTest, ClosesForeignConnectionsAndSlowHandshakes) {
   EXPECT_TRUE(half.ended_by_peer());
 }
 
-TEST_F(TlsTest, AsksClientsForACertificateOfTheirAuthority) {
+TEST_F(TlsTest, RequiresClientCertificatesOfTheirAuthority) {
   const Certificate authority("authority");
   const Certificate client("client", &authority);
   const Certificate stranger("stranger");

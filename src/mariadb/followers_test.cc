@@ -80,7 +80,7 @@ TEST_F(SqlFollowers, AreOfTheVeryAuthor) {
   EXPECT_TRUE(all(*followers, "%", 10).empty());
 }
 
-TEST_F(SqlFollowers, MayBeNumbers) {
+TEST_F(SqlFollowers, CanBeNumbers) {
   FollowersOptions numbers = options();
   numbers.table = "numbers";
   const auto followers = open_followers(numbers).value();
@@ -112,7 +112,7 @@ TEST_F(SqlFollowers, ReturnTheFollowedAuthors) {
   EXPECT_EQ(followers->following({"wrong"}, 1, first.next)->items, std::vector<UserId>{{"zoe"}});
 }
 
-TEST_F(SqlFollowers, RefuseNamesThatCannotBe) {
+TEST_F(SqlFollowers, RejectInvalidNames) {
   for (const char* name : {"", "a`b", "a b", "a.b", "a;--", "ä"}) {
     FollowersOptions bad = options();
     bad.table = name;

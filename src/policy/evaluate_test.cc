@@ -13,7 +13,7 @@
 namespace stator::policy {
 namespace {
 
-TEST(Evaluation, DeniesWhatNothingAllows) {
+TEST(Evaluation, DeniesByDefault) {
   const Policy reader =
       statement(R"("Effect": "Allow", "Action": "dynamodb:GetItem", "Resource": "*")");
   EXPECT_EQ(decide(reader, request("GetItem")), Decision::kAllowed);
@@ -44,7 +44,7 @@ TEST(Evaluation, NamesTheStatement) {
   EXPECT_EQ(verdict.policy, &policy);
 }
 
-TEST(Evaluation, SaysWhyAsTheServiceDoes) {
+TEST(Evaluation, ReportsReasonsAsDynamoDbDoes) {
   const std::string start =
       "User: arn:aws:iam::111122223333:user/ann is not authorized to perform: dynamodb:GetItem on "
       "resource: arn:aws:dynamodb:us-west-2:111122223333:table/GameScores ";
@@ -128,7 +128,7 @@ TEST(Evaluation, MatchesResourcesPartByPart) {
   }
 }
 
-TEST(Evaluation, DoesNotTakeAVariablesValueForAPattern) {
+TEST(Evaluation, DoesNotTreatAVariablesValueAsAPattern) {
   Caller caller = ann();
   caller.username = "*";
   Context context{.caller = caller, .action = "dynamodb:GetItem", .resource = table("bob")};
@@ -139,7 +139,7 @@ TEST(Evaluation, DoesNotTakeAVariablesValueForAPattern) {
   EXPECT_EQ(decide(policy, context), Decision::kAllowed);
 }
 
-TEST(Conditions, CompareTexts) {
+TEST(Conditions, CompareStrings) {
   Context context = request("Query");
   context.select = "COUNT";
   const struct {

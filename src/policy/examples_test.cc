@@ -55,7 +55,7 @@ TEST(PublishedExamples, ItemsOfOneUserAndSomeOfTheirAttributes) {
                       {.keys = {"ann"}, .attributes = {"Player"}, .select = "ALL_ATTRIBUTES"}));
 }
 
-TEST(PublishedExamples, UpdatesThatReturnOnlyWhatTheyChange) {
+TEST(PublishedExamples, UpdatesThatReturnOnlyChangedAttributes) {
   const Policy policy = statement(R"("Effect": "Allow",
       "Action": ["dynamodb:UpdateItem", "dynamodb:GetItem", "dynamodb:Query", "dynamodb:Scan"],
       "Resource": "arn:aws:dynamodb:us-west-2:111122223333:table/Scores",

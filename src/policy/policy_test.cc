@@ -113,7 +113,7 @@ TEST(PolicyDocument, RejectsUnknownElements) {
   }
 }
 
-TEST(PolicyDocument, RefusesPrincipalsThatItCannotTellApart) {
+TEST(PolicyDocument, RejectsIndistinguishablePrincipals) {
   const auto of = [&](std::string_view members) {
     std::string json = R"({"Statement": {"Effect": "Deny", "Action": "*", "Resource": "*")";
     return json.append(members).append("}}");
@@ -201,7 +201,7 @@ TEST(PolicyDocument, SurvivesDamage) {
   EXPECT_GT(read, 100);
 }
 
-TEST(PolicyTimes, ReadsWhatW3cWrites) {
+TEST(PolicyTimes, ReadsW3cTimes) {
   EXPECT_EQ(parse_time("1970"), 0);
   EXPECT_EQ(parse_time("1970-02"), 31 * 86'400'000LL);
   EXPECT_EQ(parse_time("1970-01-02"), 86'400'000);

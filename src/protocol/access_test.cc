@@ -351,7 +351,7 @@ TEST_F(AccessTest, KnowsATableByEachOfItsNames) {
   }
 }
 
-TEST_F(AccessTest, AsksForEachPartOfATransactionOrBatch) {
+TEST_F(AccessTest, ChecksEachPartOfATransactionOrBatch) {
   become(kAll);
   const std::string things = filled(" $table/Things", "");
   EXPECT_THAT(decided_by("TransactWriteItems", R"({"TransactItems": [
@@ -431,7 +431,7 @@ TEST_F(AccessTest, ResourcePoliciesAddToIdentityPoliciesAndTakeFromThem) {
   EXPECT_THAT(ask(get), IsOk());
 }
 
-TEST_F(AccessTest, ATableIsCreatedWithAPolicyThatHolds) {
+TEST_F(AccessTest, ATableIsCreatedWithItsPolicy) {
   become(kAll);
   EXPECT_THAT(
       ask("CreateTable", filled(std::string("{") + kTableDefinition +
@@ -448,7 +448,7 @@ TEST_F(AccessTest, ATableIsCreatedWithAPolicyThatHolds) {
   EXPECT_THAT(ask("Scan", R"({"TableName": "Guarded"})"), IsOk()) << "another table";
 }
 
-TEST_F(AccessTest, WhoLocksThemselvesOutMustSaySo) {
+TEST_F(AccessTest, LockingOneselfOutMustBeConfirmed) {
   become(kAll);
   const std::string start =
       filled(R"({"ResourceArn": "$table/Things", "Policy": "{\"Statement\": {\"Effect\": \"Deny\",

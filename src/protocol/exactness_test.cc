@@ -8,7 +8,7 @@ namespace stator::protocol {
 namespace {
 
 // A missing, empty or malformed table name is the only reported error, whatever else is wrong.
-TEST_F(Exactness, TheTableNameIsJudgedFirstAndAlone) {
+TEST_F(Exactness, TheTableNameIsCheckedFirstAndReportedAlone) {
   for (const std::string_view name :
        {"GetItem", "PutItem", "UpdateItem", "DeleteItem", "Query", "Scan"}) {
     const std::string rest = R"("ReturnConsumedCapacity":"WRONG","Item":{"p":{}},"Key":{"p":{}})";
@@ -33,7 +33,7 @@ TEST_F(Exactness, TheTableNameIsJudgedFirstAndAlone) {
   }
 }
 
-TEST_F(Exactness, TheNameOfATableToManageHasTextsOfItsOwn) {
+TEST_F(Exactness, ManagementOperationsHaveTheirOwnTableNameMessages) {
   for (const std::string_view name : {"CreateTable", "DescribeTable", "DeleteTable"}) {
     expect_refusals({
         {name, R"({"BillingMode":"WRONG"})",
@@ -171,7 +171,7 @@ TEST_F(Exactness, AbsentMembersAreReportedOnce) {
   });
 }
 
-TEST_F(Exactness, WrongJsonTypesComeBeforeEverythingElse) {
+TEST_F(Exactness, WrongJsonTypesAreReportedFirst) {
   expect_refusals(
       {
           {"PutItem", R"({"Item":{"a":{"N":1}}})", "NUMBER_VALUE cannot be converted to String"},
@@ -523,7 +523,7 @@ TEST_F(Exactness, NamesOfAttributesHaveAtMost65535Bytes) {
   }
 }
 
-TEST_F(Exactness, WhatOnlyRemovesMakesNoItem) {
+TEST_F(Exactness, UpdatesThatOnlyRemoveCreateNoItem) {
   for (const std::string_view update : {
            R"("UpdateExpression":"REMOVE a")",
            R"("UpdateExpression":"REMOVE x.y, z[0]")",
@@ -546,7 +546,7 @@ TEST_F(Exactness, WhatOnlyRemovesMakesNoItem) {
             R"({"Attributes":{"p":{"S":"new"}}})");
 }
 
-TEST_F(Exactness, CapacityIsTheServices) {
+TEST_F(Exactness, CapacityIsThatOfDynamoDb) {
   const auto ask_capacity = [&](std::string_view operation, std::string_view request) {
     const std::string answer = must(ask(operation, request));
     return answer.substr(std::min(answer.find("\"ConsumedCapacity\""), answer.size()));

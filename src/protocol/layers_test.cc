@@ -355,7 +355,7 @@ TEST_F(Layers, ReportUnknownEnumerationsInTheirOrder) {
   });
 }
 
-TEST_F(Layers, ReportAnEmptyTableNameAlone) {
+TEST_F(Layers, ReportOnlyAnEmptyTableName) {
   const std::string length =
       " failed to satisfy constraint: Member must have length greater than "
       "or equal to 1";

@@ -144,7 +144,7 @@ struct Deferring {
   static inline int deferred = 0;
 };
 
-TEST_F(OperationsTest, LetTheCallerWriteTheResponsesOfWrites) {
+TEST_F(OperationsTest, LeaveWritingTheResponsesOfWritesToTheCaller) {
   Deferring::deferred = 0;
   const auto ask_later = [&](std::string_view name, std::string_view json) {
     std::function<Result<std::string>()> make;
@@ -165,7 +165,7 @@ TEST_F(OperationsTest, LetTheCallerWriteTheResponsesOfWrites) {
               FailsWith(Code::kResourceNotFound, "Requested resource not found"));
 }
 
-TEST_F(OperationsTest, AreFoundByTheirTargetsAlone) {
+TEST_F(OperationsTest, AreFoundOnlyByTheirTargets) {
   EXPECT_NE(Known::find_target("DynamoDB_20120810.GetItem"), nullptr);
   EXPECT_EQ(Known::find_target("DynamoDBStreams_20120810.GetItem"), nullptr);
   EXPECT_EQ(Known::find_target("DynamoDB_20120810.getItem"), nullptr);

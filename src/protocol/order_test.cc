@@ -393,7 +393,7 @@ TEST_F(Exactness, VectorsAreNotKeys) {
   });
 }
 
-TEST_F(Exactness, AnEmptyWarmThroughputIsNoChange) {
+TEST_F(Exactness, AnEmptyWarmThroughputIsNotAChange) {
   must(ask("UpdateTable",
            R"({"TableName":"Tab","WarmThroughput":{},"TableClass":"STANDARD_INFREQUENT_ACCESS"})"));
   expect_refusals({
@@ -407,7 +407,7 @@ TEST_F(Exactness, AnEmptyWarmThroughputIsNoChange) {
   });
 }
 
-TEST_F(Exactness, StreamsAreEnabledAndDisabledWithTheirTexts) {
+TEST_F(Exactness, StreamsAreEnabledAndDisabledWithTheirMessages) {
   const std::string with_view = create_table("p", R"("BillingMode":"PAY_PER_REQUEST",
               "StreamSpecification":{"StreamEnabled":false,"StreamViewType":"KEYS_ONLY"})");
   const std::string without_view = create_table(

@@ -32,7 +32,7 @@ TEST(Authorization, AcceptsAnySignatureThatIsWhole) {
                    "&X-Amz-SignedHeaders=host&X-Amz-Signature=0")));
 }
 
-TEST(Authorization, AsksForAnyAtAll) {
+TEST(Authorization, RequiresASignature) {
   for (const auto& request :
        {request_with({}), request_with({{"Authorization", ""}}),
         request_with({{"Authorization", "Basic YTpi"}}), request_with({}, "/?q=1")}) {

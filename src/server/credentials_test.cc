@@ -47,7 +47,7 @@ TEST(Credentials, HavePoliciesAndLimits) {
   EXPECT_EQ(files_of_credentials(file), (std::vector{file, directory.path() / "reader.json"}));
 }
 
-TEST(Credentials, SayWhichLineIsWrong) {
+TEST(Credentials, NameTheInvalidLine) {
   const auto bad = [](std::string_view text, const char* why) {
     EXPECT_THAT(parse_credentials(text), FailsWith(Code::kInvalidArgument, why)) << text;
   };

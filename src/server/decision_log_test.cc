@@ -30,7 +30,7 @@ class DecisionLines : public ::testing::Test {
                                  .leading_keys = {"secret-key"}};
 };
 
-TEST_F(DecisionLines, NameWhoWhatAndWhy) {
+TEST_F(DecisionLines, NameCallerActionAndReason) {
   const policy::Policy policy = parsed(
       R"({"Statement": [{"Effect": "Allow", "Action": "*", "Resource": "*"},
                         {"Sid": "No Reads", "Effect": "Deny", "Action": "*", "Resource": "*"}]})");
@@ -50,7 +50,7 @@ TEST_F(DecisionLines, NameWhoWhatAndWhy) {
             R"("decision":"allowed","policy":"identity","statement":"1"})");
 }
 
-TEST_F(DecisionLines, SayWhenNoStatementDecided) {
+TEST_F(DecisionLines, ReportThatNoStatementDecided) {
   EXPECT_EQ(decision_to_text(context_, {}),
             "time=2026-11-22T20:15:30.123Z client=192.0.2.1 key=AKIDANN user=ann?key?ADMIN "
             "action=dynamodb:GetItem resource=arn:aws:dynamodb:us-east-1:000000782867:table/T? "

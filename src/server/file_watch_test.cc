@@ -42,7 +42,7 @@ TEST_F(FileWatchTest, CallsOnceForEachChangeOfContents) {
   EXPECT_EQ(changes_, 1) << "written again with the same contents";
 }
 
-TEST_F(FileWatchTest, SeesFilesThatComeAndGoAndAreSwappedForLinks) {
+TEST_F(FileWatchTest, SeesCreatedDeletedAndReplacedFiles) {
   const auto file = directory_.path() / "file";
   watch_.add([&] { return std::vector<std::filesystem::path>{file}; }, [&] { ++changes_; });
   write("file", "one");

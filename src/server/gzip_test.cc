@@ -18,7 +18,7 @@ TEST(Gzip, RoundTrips) {
   EXPECT_EQ(back, text);
 }
 
-TEST(Gzip, LeavesTextAloneThatWouldNotShrink) {
+TEST(Gzip, LeavesIncompressibleTextUnchanged) {
   EXPECT_FALSE(gzip("abc"));
   EXPECT_FALSE(gzip(""));
 }
@@ -56,7 +56,7 @@ TEST(Gunzip, RejectsDataThatIsNotGzip) {
   }
 }
 
-TEST(Gzip, IsTakenWhereItIsNamed) {
+TEST(Gzip, IsUsedIfTheClientNamesIt) {
   EXPECT_TRUE(accepts_gzip("gzip"));
   EXPECT_TRUE(accepts_gzip("deflate, gzip;q=0.5, br"));
   EXPECT_FALSE(accepts_gzip(""));

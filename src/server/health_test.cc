@@ -83,7 +83,7 @@ class Health : public ::testing::Test {
   std::optional<DynamoDbService> service_{std::in_place, *engine_};
 };
 
-TEST_F(Health, IsReadyWhileTheStoreTakesWrites) {
+TEST_F(Health, IsReadyWhileTheStoreAcceptsWrites) {
   EXPECT_EQ(page("/health/live").status, 200);
   EXPECT_EQ(page("/health/ready").status, 200);
   EXPECT_EQ(ask(parsed("HEAD", "/health/ready")).status, 200);
@@ -120,7 +120,7 @@ TEST_F(Health, OperationsInProgressFinishAfterNewOnesAreRefused) {
   EXPECT_EQ((*in_progress)->status, 200);
 }
 
-TEST(HealthServer, KeepsAnsweringHealthChecksWhileItStops) {
+TEST(HealthServer, RespondsToHealthChecksDuringShutdown) {
   const auto server = must(Server::start({.listen = {.host = "127.0.0.1", .port = 0}}));
   RawConnection connection(server->port());
   ASSERT_TRUE(connection.send(operation("ListTables", "{}")));
@@ -136,7 +136,7 @@ TEST(HealthServer, KeepsAnsweringHealthChecksWhileItStops) {
   EXPECT_FALSE(RawConnection(server->port()).connected());
 }
 
-TEST(HealthServer, AnswersNoHealthChecksOfOtherHosts) {
+TEST(HealthServer, RejectsHealthChecksOfOtherHosts) {
   const auto server = must(Server::start({.listen = {.host = "127.0.0.1", .port = 0}}));
   for (const std::string path : {"/health/live", "/health/ready"}) {
     EXPECT_EQ(ask_once(*server, get(path)).status, 200);

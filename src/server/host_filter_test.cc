@@ -68,7 +68,7 @@ TEST(HostFilter, PassesNamesThatAreAllowed) {
               FailsWith(Code::kAccessDenied, "allow it with --allow-host"));
 }
 
-TEST(HostFilter, ShowsOnlyWhatCanBePrinted) {
+TEST(HostFilter, ShowsOnlyPrintableCharacters) {
   EXPECT_THAT(check({{"Host", "a\xff\"b"}}), FailsWith(Code::kAccessDenied, "Host 'a?\"b' is"));
   const std::string longest(60'000, 'x');
   const auto refused = check({{"Host", longest}});

@@ -23,7 +23,7 @@ int admitted(KeyLimiter& limits, Time now, int requests) {
   return count;
 }
 
-TEST(KeyLimiter, TakesASecondsRequestsAtOnceThenTheRate) {
+TEST(KeyLimiter, AllowsABurstOfOneSecondThenTheRate) {
   const auto limits = limiter(10, 0);
   const Time start{std::chrono::hours(5)};
   EXPECT_EQ(admitted(*limits, start, 100), 10);
@@ -32,7 +32,7 @@ TEST(KeyLimiter, TakesASecondsRequestsAtOnceThenTheRate) {
   EXPECT_EQ(admitted(*limits, start + std::chrono::hours(1), 100), 10);
 }
 
-TEST(KeyLimiter, TakesOneRequestASecond) {
+TEST(KeyLimiter, AllowsOneRequestPerSecond) {
   const auto limits = limiter(1, 0);
   const Time start{std::chrono::hours(5)};
   EXPECT_EQ(admitted(*limits, start, 3), 1);

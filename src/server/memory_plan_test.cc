@@ -19,7 +19,7 @@ TEST(MemoryPlan, LeavesAnEighthOfASmallMachineToTheRest) {
   }
 }
 
-TEST(MemoryPlan, HasRoomForTheLargestRequestOfTextsIn256Megabytes) {
+TEST(MemoryPlan, HasSpaceForTheLargestRequestOfStringsIn256Megabytes) {
   const MemoryPlan plan = plan_memory(256 * kMegabyte);
   EXPECT_LE(kBodyBytesMax, plan.held_bytes_max / 2);
   EXPECT_LE(4 * kBodyBytesMax, plan.held_bytes_max);
@@ -35,7 +35,7 @@ TEST(MemoryPlan, LimitsNothingOnALargeMachine) {
   EXPECT_EQ(plan.connections_max, 20'000U);
 }
 
-TEST(MemoryPlan, HoldsSomeOfEverythingOnTheSmallest) {
+TEST(MemoryPlan, HasSomeOfEverythingOnTheSmallestMachine) {
   const MemoryPlan plan = plan_memory(0);
   EXPECT_GE(plan.held_bytes_max, 16 * kMegabyte);
   EXPECT_GE(plan.connections_max, 64U);

@@ -53,7 +53,7 @@ class History : public ::testing::Test {
   MetricsReading reading_;
 };
 
-TEST_F(History, HasWhatHappenedBetweenTwoReadings) {
+TEST_F(History, HasTheDifferenceBetweenTwoReadings) {
   count(0, 60us);
   EXPECT_THAT(json(), HasSubstr(R"("samples":[])"));
   add();

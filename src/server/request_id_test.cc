@@ -12,7 +12,7 @@
 namespace stator::server {
 namespace {
 
-TEST(RequestId, HasTheServicesForm) {
+TEST(RequestId, HasTheFormOfDynamoDbs) {
   EXPECT_THAT(std::string(RequestId().text()), ::testing::MatchesRegex("[0-9A-V]{48}AAJG"));
 }
 

@@ -131,7 +131,7 @@ TEST(LineWriterTest, AppendsLinesAndOpensARenamedFileAgain) {
   EXPECT_THAT(missing.error().message, HasSubstr("could not open the log"));
 }
 
-TEST(LineWriterTest, DropsAndCountsWhatTheFileDoesNotTake) {
+TEST(LineWriterTest, DropsAndCountsLinesThatTheFileDoesNotAccept) {
   const auto writer = must(LineWriter::open("/dev/full"));
   writer->write("lost");
   while (writer->dropped() == 0) std::this_thread::yield();

@@ -60,7 +60,7 @@ class Service : public ::testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(Service, PutsAnIdAndAChecksumOnEachAnswer) {
+TEST_F(Service, AddsAnIdAndAChecksumToEachResponse) {
   RawConnection connection(server_->port());
   std::set<std::string> ids;
   for (const std::string& request :
@@ -76,7 +76,7 @@ TEST_F(Service, PutsAnIdAndAChecksumOnEachAnswer) {
   EXPECT_EQ(ids.size(), 4U);
 }
 
-TEST_F(Service, SaysThatItIsHealthy) {
+TEST_F(Service, ReportsThatItIsHealthy) {
   const RawAnswer answer = ask("GET / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(answer.status, 200);
   EXPECT_EQ(answer.body, "healthy: dynamodb.us-east-1.amazonaws.com ");
@@ -104,7 +104,7 @@ TEST_F(Service, RefusesUnknownOperations) {
   }
 }
 
-TEST_F(Service, AsksForASignature) {
+TEST_F(Service, RequiresASignature) {
   expect_error(ask(post(std::string(kJson) + target("ListTables"), "{}")),
                "com.amazon.coral.service#MissingAuthenticationTokenException",
                "Request is missing Authentication Token");
@@ -128,7 +128,7 @@ TEST_F(Service, RejectsMalformedBodies) {
 }
 
 // The exact bodies of errors: their prefixes, both spellings of "message", and errors without one.
-TEST_F(Service, SpellsErrorsAsTheServiceDoes) {
+TEST_F(Service, SpellsErrorsAsDynamoDbDoes) {
   create_simple_table();
   struct Case {
     std::string_view operation;
@@ -164,7 +164,7 @@ TEST_F(Service, SpellsErrorsAsTheServiceDoes) {
   }
 }
 
-TEST_F(Service, AnswersInTheTypeThatWasAsked) {
+TEST_F(Service, RespondsInTheContentTypeOfTheRequest) {
   const auto list = [&](std::string_view type) {
     return ask(post("Content-Type: " + std::string(type) + "\r\n" + std::string(kSignature) +
                         target("ListTables"),
@@ -177,7 +177,7 @@ TEST_F(Service, AnswersInTheTypeThatWasAsked) {
   EXPECT_EQ(list("application/x-amz-json-1.1").status, 404);
 }
 
-TEST_F(Service, CompressesAnswersWhereThatIsAskedFor) {
+TEST_F(Service, CompressesResponsesIfRequested) {
   create_simple_table();
   const std::string text(5000, 'x');
   ASSERT_EQ(call("PutItem",
@@ -198,7 +198,7 @@ TEST_F(Service, CompressesAnswersWhereThatIsAskedFor) {
                    .headers.contains("content-encoding"));
 }
 
-TEST_F(Service, TakesCompressedRequestsButNoBombs) {
+TEST_F(Service, AcceptsCompressedRequestsButNoBombs) {
   const std::string headers = std::string(kJson) + std::string(kSignature) + target("ListTables");
   const std::string padded = "{" + std::string(1000, ' ') + "}";
   const RawAnswer answer = ask(post(headers + "Content-Encoding: gzip\r\n", *gzip(padded)));
@@ -214,7 +214,7 @@ TEST_F(Service, TakesCompressedRequestsButNoBombs) {
   }
 }
 
-TEST_F(Service, AnswersTheErrorsOfTheApi) {
+TEST_F(Service, ReturnsTheErrorsOfTheApi) {
   create_simple_table();
   expect_error(call("DescribeTable", R"({"TableName":"Absent"})"),
                "com.amazonaws.dynamodb.v20120810#ResourceNotFoundException", "Absent");
@@ -252,7 +252,7 @@ TEST_F(Service, KeepsTheConnectionThroughErrors) {
   EXPECT_EQ(connection.read_answer().body, R"({"TableNames":[]})");
 }
 
-TEST_F(Service, LetsPagesOfThisMachineUseItAndNoOthers) {
+TEST_F(Service, AllowsOnlyPagesOfThisMachine) {
   const auto preflight_of = [](const std::string& origin) {
     std::string request = "OPTIONS / HTTP/1.1\r\nOrigin: ";
     request += origin;
@@ -508,7 +508,7 @@ TEST(Server, RefusesToListenBeyondThisMachine) {
 }
 
 // Signed requests are accepted from any origin, as by DynamoDB.
-TEST(Server, WithCredentialsLetsAnyPageAsk) {
+TEST(Server, WithCredentialsAllowsRequestsOfAnyPage) {
   const auto server = Server::start({.listen = {.host = "127.0.0.1", .port = 0},
                                      .credentials = Credentials{{"AKID", {.secret = "secret"}}}});
   ASSERT_TRUE(server) << server.error().message;
@@ -522,7 +522,7 @@ TEST(Server, WithCredentialsLetsAnyPageAsk) {
 }
 
 // Large requests are refused by their headers. Pages read that refusal, too.
-TEST(Server, LetsPagesReadTheRefusalOfALargeRequest) {
+TEST(Server, AllowsPagesToReadTheRefusalOfALargeRequest) {
   const std::string head =
       "POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: http://localhost\r\nContent-Length: 1000000"
       "\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n" +
@@ -547,7 +547,7 @@ TEST(Server, LetsPagesReadTheRefusalOfALargeRequest) {
   }
 }
 
-TEST(Server, WithCredentialsServesThemAlone) {
+TEST(Server, WithCredentialsServesOnlyThem) {
   const auto server =
       Server::start({.listen = {.host = "0.0.0.0", .port = 0},
                      .credentials = Credentials{{"AKID", {.secret = "secret"}},

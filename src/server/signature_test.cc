@@ -97,7 +97,7 @@ TEST_F(Signature, OfAnotherSecretIsRefused) {
   EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
 }
 
-TEST_F(Signature, CutShortIsRefused) {
+TEST_F(Signature, ThatIsTruncatedIsRefused) {
   replace("Signature=8b", "Signature=");
   EXPECT_THAT(verify(), FailsWith(Code::kInvalidSignature, kMismatch));
 }

@@ -25,7 +25,7 @@ TEST(TableLabels, NumberTheFirstNames) {
   EXPECT_EQ(none.find_or_add("a"), TableLabels::kNone);
 }
 
-TEST(TableLabels, GiveEachNameOneNumberForConcurrentThreads) {
+TEST(TableLabels, NumberEachNameOnceForConcurrentThreads) {
   constexpr std::size_t kNames = 100;
   constexpr std::size_t kThreads = 4;
   TableLabels labels(kNames);

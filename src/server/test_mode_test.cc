@@ -99,7 +99,7 @@ class TestModeServer : public ::testing::Test {
   std::unique_ptr<Server> server_;
 };
 
-TEST_F(TestModeServer, IsOffUnlessAskedFor) {
+TEST_F(TestModeServer, IsOffByDefault) {
   start(std::nullopt);
   create_table();
   for (const std::string& request :
@@ -289,7 +289,7 @@ TEST_F(TestModeServer, HasConflictsWithTransactions) {
   for (const char* pk : {"a", "b", "c"}) EXPECT_FALSE(has_item(pk)) << pk;
 }
 
-TEST_F(TestModeServer, SaysThatATransactionIsInProgress) {
+TEST_F(TestModeServer, ReportsThatATransactionIsInProgress) {
   start_with_table(R"({"fault":"transaction_in_progress","last":1})");
   const std::string write =
       R"({"ClientRequestToken":"t","TransactItems":[{"Put":{"TableName":"Things",)"
@@ -395,7 +395,7 @@ TEST_F(TestModeServer, DelaysResponses) {
 }
 
 // One event loop, and a delayed response on each of several connections.
-TEST(TestModeDelays, DoNotHoldUpOthers) {
+TEST(TestModeDelays, DoNotDelayOtherRequests) {
   auto engine = Engine::open(make_memory_store());
   ASSERT_THAT(engine, IsOk());
   testmode::Timer timer;

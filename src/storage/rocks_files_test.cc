@@ -71,7 +71,7 @@ class RocksFiles : public testing::Test {
   const std::filesystem::path path_ = directory_.path() / "data";
 };
 
-TEST_F(RocksFiles, ThatAreAsWrittenHaveNothingWrong) {
+TEST_F(RocksFiles, ThatAreSoundHaveNoFindings) {
   EXPECT_EQ(look().value(), std::vector<std::string>());
   reopen();
   EXPECT_EQ(look().value(), std::vector<std::string>());
@@ -97,7 +97,7 @@ TEST_F(RocksFiles, AreCheckedInTheMiddleOfCompactions) {
   EXPECT_EQ(found, std::vector<std::string>());
 }
 
-TEST_F(RocksFiles, StayAsTheyAreWhenLookedAt) {
+TEST_F(RocksFiles, AreNotChangedByAnInspection) {
   const auto contents = [&] {
     std::map<std::string, std::string> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
@@ -115,7 +115,7 @@ TEST_F(RocksFiles, StayAsTheyAreWhenLookedAt) {
   EXPECT_EQ(contents(), before);
 }
 
-TEST_F(RocksFiles, AreNotMadeByLooking) {
+TEST_F(RocksFiles, AreNotCreatedByAnInspection) {
   const auto empty = directory_.path() / "empty";
   std::filesystem::create_directory(empty);
   EXPECT_THAT(open_rocks_store({.path = empty, .read_only = true}),
@@ -158,7 +158,7 @@ TEST_F(RocksFiles, AreFoundDamagedInTheMiddleOfTheLog) {
   EXPECT_NE(found->front().find("the log"), std::string::npos) << found->front();
 }
 
-TEST_F(RocksFiles, AreWellWithAWriteThatACrashCutShort) {
+TEST_F(RocksFiles, AreSoundWithAWriteThatACrashTruncated) {
   const auto path = only_file(".log");
   const std::string bytes = read_file(path);
   write_file(path, bytes + bytes.substr(0, 500));

@@ -165,7 +165,7 @@ TEST_F(RocksLog, WithAGarbledUnacknowledgedEndIsOpenedAfterALossOfPower) {
   EXPECT_EQ(open_and_count({.path = path, .boot = "the next"}).value_or(-2), kWrites);
 }
 
-TEST_F(RocksLog, ThatLostPowerWithDurabilityOsIsCutAndReported) {
+TEST_F(RocksLog, ThatLostPowerWithDurabilityOsIsTruncatedAndReported) {
   write(Durability::kOs);
   const auto path = copy_killed();
   std::string bytes = test::read_file(log_of(path));
@@ -231,7 +231,7 @@ TEST_F(RocksLog, ThatIsRecoveredRepeatsNoCommitVersion) {
   EXPECT_GE(*(*store)->safe_position(), shown);
 }
 
-TEST_F(RocksLog, ThatIsSoundIsLeftAloneByRecovery) {
+TEST_F(RocksLog, ThatIsSoundIsNotChangedByRecovery) {
   write(Durability::kOs);
   const auto path = copy_killed();
   const auto recovered = recover_rocks_store(path);

@@ -211,7 +211,7 @@ TEST_F(RocksStore, ShowsAndAcknowledgesNothingBeforeItIsSynced) {
   EXPECT_EQ(get(*store, "a"), "2");
 }
 
-TEST_F(RocksStore, AnswersFromAQueuedVersionOnlyOnceItIsSynced) {
+TEST_F(RocksStore, ReturnsAQueuedVersionOnlyOnceItIsSynced) {
   auto store = open();
   gate.shut();
   const auto write = put(*store, "a", "1");
@@ -233,7 +233,7 @@ TEST_F(RocksStore, AnswersFromAQueuedVersionOnlyOnceItIsSynced) {
   write.wait();
 }
 
-TEST_F(RocksStore, GathersWhatWaitsIntoOneSync) {
+TEST_F(RocksStore, SyncsWaitingWritesTogether) {
   auto store = open();
   gate.shut();
   std::vector<std::future<CommitResult>> writes;
@@ -310,7 +310,7 @@ TEST_F(RocksStore, QueuesBehindAWriteInProgressOnAnyThread) {
   EXPECT_EQ(get(*store, "a"), "2");
 }
 
-TEST_F(RocksStore, RefusesWritesAfterAFailedSyncAndGoesOnReading) {
+TEST_F(RocksStore, RejectsWritesAfterAFailedSyncAndKeepsReading) {
   auto store = open();
   EXPECT_EQ(put(*store, "a", "kept").get().outcome, CommitOutcome::kCommitted);
   gate.shut();
@@ -336,7 +336,7 @@ TEST_F(RocksStore, RefusesWritesAfterAFailedSyncAndGoesOnReading) {
   EXPECT_EQ(put(*store, "a", "again").get().outcome, CommitOutcome::kCommitted);
 }
 
-TEST_F(RocksStore, RefusesWritesWhileTheDiskIsFullAndGoesOnByItself) {
+TEST_F(RocksStore, RejectsWritesWhileTheDiskIsFullAndResumesByItself) {
   auto store = open();
   gate.full = true;
   const auto refused = put(*store, "a", "x").get();
@@ -353,7 +353,7 @@ TEST_F(RocksStore, RefusesWritesWhileTheDiskIsFullAndGoesOnByItself) {
   EXPECT_EQ(get(*store, "a"), "y");
 }
 
-TEST_F(RocksStore, TakesDeletesWhileTheDiskIsFull) {
+TEST_F(RocksStore, AcceptsDeletesWhileTheDiskIsFull) {
   auto store = open();
   EXPECT_EQ(put(*store, "a", "x").get().outcome, CommitOutcome::kCommitted);
   store.reset();
@@ -409,7 +409,7 @@ TEST_F(RocksStore, CommitVersionsGrowOnAfterAFullDiskAndARestart) {
       << "the later row has a lower version than the earlier one";
 }
 
-TEST_F(RocksStore, AnswersNothingFromAQueuedVersionThatWasLost) {
+TEST_F(RocksStore, ReturnsNothingOfAQueuedVersionThatWasLost) {
   auto store = open();
   gate.shut();
   auto doomed = put(*store, "a", "lost");
@@ -425,7 +425,7 @@ TEST_F(RocksStore, AnswersNothingFromAQueuedVersionThatWasLost) {
   EXPECT_EQ(answer.get().outcome, CommitOutcome::kUnavailable);
 }
 
-TEST_F(RocksStore, DecidesAgainWhenWhatItReadWasLost) {
+TEST_F(RocksStore, DecidesAgainIfARowThatItReadWasLost) {
   auto store = open();
   gate.shut();
   auto first = put(*store, "a", "1");
@@ -525,7 +525,7 @@ TEST_F(RocksStore, CopiesItselfWhileItIsOpen) {
   EXPECT_EQ(get(**copied, "a"), "1");
 }
 
-TEST_F(RocksStore, SaysWhenTheDirectoryIsInUse) {
+TEST_F(RocksStore, ReportsADirectoryInUse) {
   auto store = open();
   EXPECT_THAT(open_rocks_store({.path = directory.path() / "data"}),
               FailsWith(Code::kLocked, "in use by another process"));
@@ -548,14 +548,14 @@ TEST_F(RocksStore, RefusesDirectoriesThatAreNotItsOwn) {
   EXPECT_THAT(open_rocks_store({.path = path}), FailsWith(Code::kCorruption, "damaged"));
 }
 
-TEST_F(RocksStore, SaysWhenTheDatabaseIsGone) {
+TEST_F(RocksStore, ReportsAMissingDatabase) {
   open().reset();
   std::filesystem::remove_all(directory.path() / "data" / "rocksdb");
   EXPECT_THAT(open_rocks_store({.path = directory.path() / "data"}),
               FailsWith(Code::kCorruption, "is damaged"));
 }
 
-TEST_F(RocksStore, FinishesADirectoryWhoseMakingWasCutShort) {
+TEST_F(RocksStore, FinishesAPartlyCreatedDirectory) {
   const auto path = directory.path() / "lock";
   std::filesystem::create_directory(path);
   std::ofstream(path / "STATOR.new") << "stator";
@@ -563,7 +563,7 @@ TEST_F(RocksStore, FinishesADirectoryWhoseMakingWasCutShort) {
   EXPECT_TRUE(std::filesystem::exists(path / "STATOR"));
 }
 
-TEST_F(RocksStore, OpensForOneOfManyThatMakeIt) {
+TEST_F(RocksStore, OpensForOneOfManyThatCreateIt) {
   for (int round = 0; round < 10; ++round) {
     const auto path = directory.path() / std::to_string(round);
     std::atomic<int> opened = 0;
@@ -584,7 +584,7 @@ TEST_F(RocksStore, OpensForOneOfManyThatMakeIt) {
   }
 }
 
-TEST_F(RocksStore, SaysWhenTheDataIsDamaged) {
+TEST_F(RocksStore, ReportsDamagedData) {
   open().reset();
   const auto rocks = directory.path() / "data" / "rocksdb";
   for (const auto& entry : std::filesystem::directory_iterator(rocks)) {

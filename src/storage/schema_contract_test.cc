@@ -100,7 +100,7 @@ TEST_P(SchemaContract, ChecksEachOfSeveralSchemas) {
 
 // A reader that sees a version sees all commits that expected earlier versions. Each row contains
 // the version with which it was written.
-TEST_P(SchemaContract, ANewVersionComesAfterAllThatExpectedTheOneBefore) {
+TEST_P(SchemaContract, ANewVersionCommitsAfterAllThatExpectedTheOldOne) {
   constexpr std::size_t kWriters = 3;
   constexpr uint64_t kVersions = 40;
   set_version(0, 1);
@@ -158,7 +158,7 @@ TEST_P(SchemaContract, ANewVersionComesAfterAllThatExpectedTheOneBefore) {
 INSTANTIATE_TEST_SUITE_P(Stores, SchemaContract, testing::ValuesIn(test::store_kinds()),
                          [](const auto& instance) { return instance.param; });
 
-TEST(SchemaRows, LetsGoOfRowsThatNobodyUses) {
+TEST(SchemaRows, ReleasesUnusedRows) {
   SchemaRows rows;
   int reads = 0;
   const auto read = [&](const std::string&) -> Result<uint64_t> { return ++reads; };

@@ -14,7 +14,7 @@ namespace {
 using test::IsOk;
 using test::kSeed;
 
-TEST(SharedOutcome, IsUnknownWhenNobodyAnswersAndThenItMayHaveBeenApplied) {
+TEST(SharedOutcome, IsUnknownWithoutAResponseAndMightHaveBeenApplied) {
   int unknown = 0;
   int committed = 0;
   test::SharedBackend backend(kSeed, {.lost_replies = 400, .late = 400, .outages = 700});

@@ -16,7 +16,7 @@ void expect_exact_cover(const KeyRange& range, const std::vector<KeyRange>& part
   }
 }
 
-TEST(SplitRange, CoversASpaceExactlyAndEvenly) {
+TEST(SplitRange, CoversAKeyspaceExactlyAndEvenly) {
   const KeyRange range{std::string("\0\0\0\5", 4), std::string("\0\0\0\6", 4)};
   const auto parts = split_by_hash(range, 4);
   ASSERT_EQ(parts.size(), 4U);

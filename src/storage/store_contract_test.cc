@@ -144,7 +144,7 @@ TEST_P(StoreContract, ScansAsAMapWould) {
   }
 }
 
-TEST_P(StoreContract, KeepsAViewAsItWasWhileWritesGoOn) {
+TEST_P(StoreContract, KeepsAViewUnchangedDuringWrites) {
   write({{"a", "1"}, {"b", "1"}, {"c", "1"}});
   auto before = view();
   for (int i = 0; i < 10; ++i) write({{"a", std::to_string(i)}, {"b", std::nullopt}, {"d", "new"}});

@@ -212,7 +212,7 @@ TEST_P(TransactContract, NoTransactionCommitsOnAValueThatAWriteReplaced) {
   EXPECT_EQ(get("key"), before);
 }
 
-TEST_P(TransactContract, AWriteComesBeforeATransactionThatReadsItOrBehindIt) {
+TEST_P(TransactContract, AWriteIsOrderedBeforeOrAfterATransactionThatReadsIt) {
   put("key", "old");
   std::atomic<bool> has_read = false;
   std::atomic<bool> is_written = false;

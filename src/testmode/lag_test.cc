@@ -301,7 +301,7 @@ TEST_F(Lag, KeepsFewStates) {
   EXPECT_EQ(views.kept(), LaggedViews::kKeptMax - 1);
 }
 
-TEST_F(Lag, ShowsTheNewestStateIfTheClockGoesBack) {
+TEST_F(Lag, ShowsTheNewestStateIfTheClockIsSetBack) {
   start();
   clock_.advance(milliseconds(-5000));
   write();

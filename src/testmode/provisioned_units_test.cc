@@ -196,7 +196,7 @@ TEST_F(ProvisionedThroughput, ARepeatedTransactionReads) {
   EXPECT_THAT(put("b"), IsOk());
 }
 
-TEST_F(ProvisionedThroughput, ATableThatIsCreatedAgainBeginsAnew) {
+TEST_F(ProvisionedThroughput, ARecreatedTableStartsWithAllItsUnits) {
   EXPECT_THAT(put("a", 10'000), IsOk());
   expect_throttled(put("b"), "TableWriteProvisionedThroughputExceeded");
   EXPECT_THAT(engine_->delete_table({.table = "Things"}), IsOk());
@@ -241,7 +241,7 @@ TEST_F(ProvisionedThroughput, TransactionsAndStatementsUseUnitsToo) {
                    "TableReadProvisionedThroughputExceeded");
 }
 
-TEST_F(ProvisionedThroughput, TheResponseHasTheCapacityThatWasAskedFor) {
+TEST_F(ProvisionedThroughput, TheResponseHasTheRequestedCapacity) {
   const auto capacity = [&](ReturnConsumedCapacity wanted) {
     clock_.advance(seconds(10));
     return must(run("PutItem", &Engine::put_item,
@@ -333,7 +333,7 @@ class HotPartitionKeys : public ProvisionedThroughput {
   }
 };
 
-TEST_F(HotPartitionKeys, AreThrottledAlone) {
+TEST_F(HotPartitionKeys, DoNotThrottleOtherKeys) {
   use_up_writes("Hot", "a");
   expect_hot(put_kb("Hot", {{"pk", "a"}, {"sk", 9}}, 1), "TableWriteKeyRangeThroughputExceeded");
   EXPECT_THAT(put_kb("Hot", {{"pk", "b"}, {"sk", 1}}, 1), IsOk());
@@ -432,7 +432,7 @@ TEST_F(HotPartitionKeys, LimitReadsOfTheTableAndItsLocalIndexes) {
              "/index/colors");
 }
 
-TEST_F(HotPartitionKeys, OfAGlobalIndexThrottleWhatIsPut) {
+TEST_F(HotPartitionKeys, OfAGlobalIndexThrottlePuts) {
   for (const char* key : {"a", "b", "c", "d"}) {
     EXPECT_THAT(put_kb("Hot", {{"pk", key}, {"sk", 1}, {"color", "red"}}, 250), IsOk());
   }

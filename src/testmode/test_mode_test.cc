@@ -148,7 +148,7 @@ TEST_F(TestModeTest, FollowsScriptsExactly) {
   EXPECT_THAT(refused_of_twelve(), ElementsAre());
 }
 
-TEST_F(TestModeTest, InjectsAboutAsOftenAsTheProbabilitySays) {
+TEST_F(TestModeTest, InjectsFaultsWithTheirProbability) {
   start({.seed = 3, .rules = {{.fault = Fault::kInternalError, .probability = 0.25}}});
   int refused = 0;
   for (int i = 0; i < 4000; ++i) refused += meet_put()->refusal ? 1 : 0;

@@ -38,7 +38,7 @@ TEST(Timer, CallsInTheOrderOfTime) {
   EXPECT_THAT(calls, ::testing::ElementsAre(1, 2, 3));
 }
 
-TEST(Timer, DropsWhatIsNotDueWhenItEnds) {
+TEST(Timer, DropsPendingCallsWhenItEnds) {
   std::atomic<bool> called = false;
   const auto held = std::make_shared<int>(0);
   {

@@ -69,7 +69,7 @@ TEST_F(BucketTest, NothingLeadsOutOfIt) {
   EXPECT_EQ(content("secret.json"), "x");
 }
 
-TEST_F(BucketTest, AnExportsFilesAreNamedAndSummedUpAsTheServiceDoes) {
+TEST_F(BucketTest, AnExportsFilesAreNamedAndSummarizedAsInDynamoDb) {
   ExportSummary summary{.arn = "arn:aws:dynamodb:us-east-1:000000782867:table/T/export/0170-ab",
                         .id = "0170-ab",
                         .bucket = "mine",
@@ -112,7 +112,7 @@ TEST_F(BucketTest, AnExportsFilesAreNamedAndSummedUpAsTheServiceDoes) {
   EXPECT_EQ((*reader)->next(), Found::kEnd);
 }
 
-TEST_F(BucketTest, ADataFileIsThereOnceItIsWhole) {
+TEST_F(BucketTest, ADataFileAppearsOnceItIsComplete) {
   {
     const auto writer = DataFileWriter::create(mine(), "part/of.json.gz");
     ASSERT_THAT(writer, IsOk());
@@ -121,7 +121,7 @@ TEST_F(BucketTest, ADataFileIsThereOnceItIsWhole) {
   EXPECT_THAT(*mine().keys("part"), ElementsAre());
 }
 
-TEST(Changes, AreWrittenAsTheServiceWritesThem) {
+TEST(Changes, AreWrittenAsInDynamoDb) {
   const ItemChange change{.keys = {{"pk", "a"}},
                           .written_us = 1'680'109'764'000'001,
                           .old_image = Item{{"pk", "a"}},

@@ -131,7 +131,7 @@ TEST_P(Formats, ReadingResumesAtTheEndOfAnotherReader) {
               ::testing::ElementsAre("!input ends before the position to resume at"));
 }
 
-TEST_P(Formats, CutAndDamagedFilesAreErrorsAndNoMoreItems) {
+TEST_P(Formats, TruncatedAndDamagedFilesAreErrorsWithoutMoreItems) {
   const auto [format, compression] = GetParam();
   if (compression == Compression::kNone) return;
   std::string text;
@@ -173,7 +173,7 @@ RC_GTEST_PROP(Formats, AnyItemReadsBackFromJsonAndIon, ()) {
   }
 }
 
-TEST(JsonLines, SeveralItemsMayStandOnALine) {
+TEST(JsonLines, SeveralItemsCanBeOnOneLine) {
   const std::string item = R"({"Item":{"pk":{"S":"a}\"{"}}})";
   EXPECT_EQ(
       read(item + item + " " + item + "\r\n\n" + item, DataFormat::kDynamoDbJson).items.size(), 4);
@@ -195,7 +195,7 @@ TEST(JsonLines, SkipsInvalidItemsAndEndsAtMalformedJson) {
   }
 }
 
-TEST(JsonLines, ALineHasABound) {
+TEST(JsonLines, ALineHasALimit) {
   const Read read_back = read(std::string(kRecordBytesMax + 1, '['), DataFormat::kDynamoDbJson);
   EXPECT_THAT(read_back.errors, ::testing::ElementsAre("!a line is too long"));
 }
@@ -221,7 +221,7 @@ TEST(Compressions, RejectsImplausibleDecompressedSizes) {
               ::testing::ElementsAre("!decompressed size exceeds 1,100 times the input"));
 }
 
-TEST(Ion, IsWrittenAsTheServiceWritesIt) {
+TEST(Ion, IsWrittenAsInDynamoDb) {
   const Item item{{"Authors", StringSet{"Author1", "Author2"}},
                   {"Id", 103},
                   {"PageCount", 600},
@@ -238,7 +238,7 @@ TEST(Ion, IsWrittenAsTheServiceWritesIt) {
             "Zero:0.}}\n");
 }
 
-TEST(Ion, ReadsWhatOtherWritersMakeOfIt) {
+TEST(Ion, ReadsTheOutputOfOtherWriters) {
   const std::string text =
       R"($ion_1_0 { "Item" : { 'pk' : "a\x41\u00e9\U0001F600\ud83d\ude00\/", n: 1.50d1 , m : -3,
 )";
@@ -275,7 +275,7 @@ TEST(Ion, DistinguishesInvalidValuesFromMalformedIon) {
               ::testing::ElementsAre("!item nested more than 32 levels deep"));
 }
 
-TEST(Csv, IsReadByTheServicesRules) {
+TEST(Csv, IsReadByDynamoDbsRules) {
   const CsvOptions keys{.key_types = {{"n", ScalarType::kN}, {"b", ScalarType::kB}}};
   const Read plain =
       read("pk,n,text\r\na,1.0,\"say \"\"hi\"\", \n you\"\n\nb,2,\n", DataFormat::kCsv, {}, keys);
@@ -307,7 +307,7 @@ TEST(Csv, ReadingResumesAfterTheHeader) {
   }
 }
 
-TEST(FileNames, TellFormatAndCompression) {
+TEST(FileNames, DetermineFormatAndCompression) {
   EXPECT_EQ(kind_of_file("data/x.json.gz").format, DataFormat::kDynamoDbJson);
   EXPECT_EQ(kind_of_file("data/x.json.gz").compression, Compression::kGzip);
   EXPECT_EQ(kind_of_file("x.ion").format, DataFormat::kIon);

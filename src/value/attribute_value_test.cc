@@ -6,7 +6,7 @@
 namespace stator {
 namespace {
 
-TEST(AttributeValue, NamesItsTypeAsTheServiceDoes) {
+TEST(AttributeValue, NamesItsTypeAsDynamoDbDoes) {
   const std::pair<AttributeValue, std::string_view> cases[] = {
       {"text", "S"},        {1, "N"},
       {Binary{"b"}, "B"},   {true, "BOOL"},
@@ -47,7 +47,7 @@ TEST(AttributeValue, PrintsAsDynamoDbJson) {
   EXPECT_EQ(to_debug_string(AttributeValue(Binary{"fo"})), R"({"B":"Zm8="})");
 }
 
-TEST(SetOf, SortsTextByUnsignedBytesAndNumbersByValue) {
+TEST(SetOf, SortsStringsByUnsignedBytesAndNumbersByValue) {
   const StringSet texts{"\xC3\xA9", "z", "a", "B", ""};
   EXPECT_EQ(texts.elements(), (std::vector<std::string>{"", "B", "a", "z", "\xC3\xA9"}));
   const NumberSet numbers{10, 9, -1};

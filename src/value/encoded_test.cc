@@ -191,7 +191,7 @@ AttributeValue nested(int levels) {
   return value;
 }
 
-TEST(ValidateItem, AcceptsTheServicesDepthAndRefusesBottomlessNesting) {
+TEST(ValidateItem, AcceptsDynamoDbsDepthAndRejectsDeeperNesting) {
   EXPECT_THAT(validate_item(encode_item({{"a", nested(32)}})), IsOk());
   EXPECT_THAT(validate_item(encode_item({{"a", nested(100)}})),
               FailsWith(Code::kCorruption, "nested too deeply"));

@@ -43,7 +43,7 @@ TEST(Key, HasTheDocumentedBytes) {
   EXPECT_EQ(component(1234), "\x02\x85\x19\x44");
 }
 
-TEST(Key, OfANumberTakesAtMost21Bytes) {
+TEST(Key, OfANumberHasAtMost21Bytes) {
   EXPECT_EQ(number_key(Number::parse(std::string(38, '9') + "e88").value()).size(), 21U);
   EXPECT_EQ(number_key(Number::parse("-" + std::string(38, '9') + "e-129").value()).size(), 21U);
   EXPECT_EQ(number_key(0).size(), 1U);

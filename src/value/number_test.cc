@@ -119,7 +119,7 @@ TEST(Number, RefusesExponentsPast64Bits) {
   }
 }
 
-TEST(Number, ReadsHugeTextsAndEchoesABoundedPart) {
+TEST(Number, ReadsLongTextAndQuotesALimitedPart) {
   EXPECT_EQ(num(zeros(1'000'000) + "7"), Number(7));
   EXPECT_EQ(num("0." + zeros(1'000'000) + "7e1000001"), Number(7));
   EXPECT_THAT(Number::parse(std::string(1'000'000, '1')),
@@ -133,7 +133,7 @@ TEST(Number, ReadsHugeTextsAndEchoesABoundedPart) {
   EXPECT_NE(refused.error().message.back(), '\xC3');
 }
 
-TEST(Number, TakesEveryIntegerExactly) {
+TEST(Number, RepresentsEveryIntegerExactly) {
   EXPECT_EQ(Number(0), Number());
   EXPECT_EQ(Number(std::numeric_limits<int64_t>::min()), num("-9223372036854775808"));
   EXPECT_EQ(Number(std::numeric_limits<uint64_t>::max()), num("18446744073709551615"));

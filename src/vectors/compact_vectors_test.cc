@@ -27,7 +27,7 @@ double product_of(const Vector& one, const Vector& other) {
 }
 
 // Magnitudes of components differ widely, between vectors and within some vectors.
-TEST(CompactVectors, SayHowFarOffTheyCanBe) {
+TEST(CompactVectors, ReportTheirErrorBound) {
   std::mt19937_64 random(test::number_from_environment("STATOR_SEED", std::random_device{}()));
   std::normal_distribution<float> component;
   for (std::size_t dimensions = 1; dimensions <= 130; ++dimensions) {
@@ -80,7 +80,7 @@ TEST(CompactVectors, MultipliesTwoStoredOnes) {
 }
 
 // Components so large that products overflow a float, or so small that they are stored as 0.
-TEST(CompactVectors, AreNotFiniteWhereAFloatIsTooSmall) {
+TEST(CompactVectors, AreNotFiniteIfAFloatIsTooSmall) {
   CompactVectors vectors(2);
   vectors.set(0, bytes_of({3e38F, 3e38F}));
   EXPECT_FALSE(std::isfinite(vectors.look(Vector{1, 1}, 0).product));
@@ -90,7 +90,7 @@ TEST(CompactVectors, AreNotFiniteWhereAFloatIsTooSmall) {
   EXPECT_GT(vectors.look(Vector{1, 1}, 1).error, 0.99e-40F);
 }
 
-TEST(CompactVectors, TakeThePlaceOfOthersAndCountTheirBytes) {
+TEST(CompactVectors, ReplaceOthersAndCountTheirBytes) {
   constexpr std::size_t kDimensions = 3;
   CompactVectors vectors(kDimensions);
   EXPECT_EQ(vectors.bytes(), 0U);

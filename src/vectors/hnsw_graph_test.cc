@@ -130,7 +130,7 @@ TEST_F(HnswGraphTest, FindsMostOfTheNearestThatPass) {
   EXPECT_GE(recall(50, [](Slot slot) { return slot % 7 == 0; }), 0.95) << "STATOR_SEED=" << seed_;
 }
 
-TEST_F(HnswGraphTest, GivesUpIfFewPass) {
+TEST_F(HnswGraphTest, StopsASearchIfFewPass) {
   vectors_ = clustered(1500, random_);
   add_all();
   const auto passes = [](Slot slot) { return slot == 5; };

@@ -42,7 +42,7 @@ class ApplyCommand : public CommandTest {
 };
 STATOR_ON_DATA_AND_ENDPOINT(ApplyCommand);
 
-TEST_P(ApplyCommand, CreatesWhatIsMissingAndRepeatsHarmlessly) {
+TEST_P(ApplyCommand, CreatesMissingTablesAndIsIdempotent) {
   const std::string path = write("template.yml", kTemplate);
   Ran ran = stator({"apply", path, "--dry-run"});
   EXPECT_EQ(ran.out, "dev-music\tmissing\nSimple\tmissing\n");
@@ -157,7 +157,7 @@ TEST_P(ApplyCommand, DeletesSettingsThatTheTemplateLacks) {
   EXPECT_THAT(stator({"apply", path}), Prints("Orders\tunchanged\n"));
 }
 
-TEST_P(ApplyCommand, RefusesWhatNoTableCanBecome) {
+TEST_P(ApplyCommand, RejectsChangesThatNoTableAllows) {
   const std::string before = write("before.yml", kBefore);
   ASSERT_EQ(stator({"apply", before}).status, 0);
   const auto refuses = [&](const std::string& from, const std::string& to,
@@ -186,7 +186,7 @@ TEST_P(ApplyCommand, ReportsWhichChangeFailed) {
                  "Orders: tags aws:cost: ");
 }
 
-TEST_P(ApplyCommand, CreatesNothingWhereOneTableIsWrongOrDiffers) {
+TEST_P(ApplyCommand, CreatesNothingIfOneTableIsInvalidOrDiffers) {
   expect_failure({"apply", write("wrong.yml", replaced(kTemplate, "artist, KeyType: HASH",
                                                        "artist, KeyType: RANGE"))},
                  1, "Music: Invalid KeySchema");
@@ -246,7 +246,7 @@ TEST_P(ApplyCommand, TheRecipesTemplatesMakeTheTablesThatTheyNeed) {
   expect_failure({"feed", "follow", "bob", "ann", "--stream-outbox"}, 1, "lacks the stream");
 }
 
-TEST(ApplyCommandAlone, NeedsATemplateAndAPlace) {
+TEST(ApplyCommandAlone, NeedsATemplateAndATarget) {
   expect_refusal({"apply", "--data", "d"}, 2, "template is required (see stator apply --help)");
   expect_refusal({"apply", "template.yml", "--data", "d", "--endpoint", "http://x"}, 2,
                  "--data excludes --endpoint");

@@ -322,7 +322,7 @@ TEST(Serve, MakesItsDirectoryAndRefusesOneInUse) {
   EXPECT_EQ(again.process().wait(), 0);
 }
 
-TEST(Serve, RefusesADirectoryThatHoldsSomethingElse) {
+TEST(Serve, RejectsADirectoryWithOtherFiles) {
   const TempDir temporary;
   const std::string photos = (temporary.path() / "photos").string();
   std::filesystem::create_directory(photos);

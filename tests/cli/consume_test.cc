@@ -148,7 +148,7 @@ TEST_F(Consume, TruncatesOverlongLinesAndContinues) {
   EXPECT_LT(read_file(at("rejects")).size(), 600'000U);
 }
 
-TEST_F(Consume, LosesNoLineWhereverItIsKilled) {
+TEST_F(Consume, LosesNoLineIfItIsKilled) {
   write_events(published(seed_));
   std::mt19937_64 random(seed_);
   const std::vector<std::string> arguments = {
@@ -211,7 +211,7 @@ TEST_F(Consume, LosesNoMessageIfAnyConsumerIsKilled) {
   expect_converged(*client);
 }
 
-TEST_F(Consume, TakesTheEventsOfItsSubjectThatItsDurableHasNotHad) {
+TEST_F(Consume, ReceivesTheEventsOfItsSubjectThatItsDurableHasNotReceived) {
   const NatsServer nats;
   ASSERT_FALSE(nats.url().empty()) << "nats-server did not start";
   const ServerProcess server(stator_binary(), {"--memory"});

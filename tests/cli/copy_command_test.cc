@@ -244,7 +244,7 @@ TEST_F(CopyCommand, ShowsOnATerminalHowFarItIs) {
             HasSubstr("Many\tequal\t1500 items")));
 }
 
-TEST_F(CopyCommand, RefusesWhatItCannotCopy) {
+TEST_F(CopyCommand, RejectsUnsuitableSourcesAndTargets) {
   fill(path("source"), 30);
   const std::string source = path("source");
   const auto copy = [](std::vector<std::string> arguments) {

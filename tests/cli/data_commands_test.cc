@@ -290,7 +290,7 @@ TEST_P(DataCommands, ExplainStatements) {
                            "\"read_units\":0.5,\"ms\":[0-9]+\\}\n"));
 }
 
-TEST(DataCommandsAlone, DoNotGuessWhatAServiceDoesNotReport) {
+TEST(DataCommandsAlone, DoNotGuessUnreportedValues) {
   const ScriptStep table =
       answer(200, R"({"Table":{"TableName":"T","TableStatus":"ACTIVE","KeySchema":[)"
                   R"({"AttributeName":"id","KeyType":"HASH"}],"AttributeDefinitions":[)"

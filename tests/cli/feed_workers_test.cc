@@ -216,7 +216,7 @@ TEST_F(FeedWorkers, TakeFollowersFromMariaDb) {
   EXPECT_EQ(stored_for("bob"), (std::multiset<std::string>{"from ann", "from bob"}));
 }
 
-TEST_F(FeedWorkers, TellWhatTheyCannotReachInOneLine) {
+TEST_F(FeedWorkers, ReportAnUnreachableServerInOneLine) {
   expect_refusal({"feed", "worker", "--endpoint", server_.url(), "--nats", "nats://127.0.0.1:1"}, 1,
                  "cannot connect to the NATS server at 'nats://127.0.0.1:1'");
   expect_refusal({"feed", "worker", "--endpoint", server_.url(), "--mysql", "127.0.0.1:1"}, 1,

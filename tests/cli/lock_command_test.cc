@@ -25,7 +25,7 @@ class LockCommand : public CommandTest {
 };
 STATOR_ON_DATA_AND_ENDPOINT(LockCommand);
 
-TEST_P(LockCommand, AnswersTheExitStatusOfItsCommand) {
+TEST_P(LockCommand, ReturnsTheExitStatusOfItsCommand) {
   EXPECT_EQ(locked("exit 0").status, 0);
   EXPECT_EQ(locked("exit 7").status, 7);
   EXPECT_EQ(locked("kill -KILL $$").status, 128 + SIGKILL);
@@ -35,14 +35,14 @@ TEST_P(LockCommand, AnswersTheExitStatusOfItsCommand) {
   EXPECT_THAT(stator({"lock", "show", "nightly"}), Prints("free\n"));
 }
 
-TEST_P(LockCommand, PassesTheLockAndAGrowingFenceToItsCommand) {
+TEST_P(LockCommand, PassesTheLockAndAGrowingFencingTokenToItsCommand) {
   EXPECT_THAT(locked("echo $STATOR_LOCK $STATOR_FENCE"), Prints("nightly 1\n"));
   EXPECT_THAT(locked("echo $STATOR_LOCK $STATOR_FENCE"), Prints("nightly 2\n"));
   EXPECT_THAT(stator({"lock", "run", "other", "--", "sh", "-c", "echo $STATOR_LOCK $STATOR_FENCE"}),
               Prints("other 1\n"));
 }
 
-TEST_P(LockCommand, SaysWhatIsWrong) {
+TEST_P(LockCommand, ReportsErrors) {
   const auto expect_failure = [&](std::vector<std::string> arguments, int status,
                                   const std::string& reason) {
     const Ran ran = stator(std::move(arguments));
@@ -169,7 +169,7 @@ TEST(LockCommandOfAServer, EndsItsCommandBeforeTheEndOfALeaseThatCannotBeRenewed
               HasSubstr("the lock 'nightly' could not be renewed, so the command was ended"));
 }
 
-TEST(LockCommandOfAServer, LetsAsManyRunAsThereArePermits) {
+TEST(LockCommandOfAServer, RunsOneCommandPerPermit) {
   Where where(true);
   const std::vector<std::string> at = where.flags();
   Holder holder(where, {"--permits", "2"});
@@ -223,7 +223,7 @@ TEST(LockCommandOfAServer, ListsAndBreaksLocks) {
   EXPECT_THAT(holder.process().err(), HasSubstr("was lost, so the command was ended"));
 }
 
-TEST(LockCommandOfAServer, ListsWhatHasExpiredWithoutWaitingForLongLeases) {
+TEST(LockCommandOfAServer, ListsExpiredHoldersWithoutWaitingForLongLeases) {
   Where where(true);
   const std::vector<std::string> at = where.flags();
   const auto die = [&](const std::string& name, const std::string& lease) {

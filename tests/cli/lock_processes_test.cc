@@ -190,7 +190,7 @@ TEST_F(LockProcesses, TakeTheScriptThatRunsThemAlongWhenInterrupted) {
   }
 }
 
-TEST_F(LockProcesses, StopAndGoOnAsAJob) {
+TEST_F(LockProcesses, StopAndContinueAsAJob) {
   for (const char* reads : {"true", "read first < /dev/tty; echo \"first: $first\""}) {
     const std::string launch = launcher(std::string("echo ready; ") + reads +
                                         "; read line < /dev/tty; echo \"got $line\"; exit 6");
@@ -212,7 +212,7 @@ TEST_F(LockProcesses, StopAndGoOnAsAJob) {
   }
 }
 
-TEST_F(LockProcesses, DoNotGoOnWhenTheLockWasLostWhileTheyWereStopped) {
+TEST_F(LockProcesses, DoNotContinueIfTheLockWasLostWhileTheyWereStopped) {
   const std::string launch =
       launcher("echo ready; read line < /dev/tty; echo \"got $line\"", "--lease 2 --grace 0.2");
   Terminal shell({"sh", "-im"});

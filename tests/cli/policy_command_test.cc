@@ -48,7 +48,7 @@ class PolicyCommand : public ::testing::Test {
   const TempDir directory_;
 };
 
-TEST_F(PolicyCommand, SaysWhetherADocumentIsAccepted) {
+TEST_F(PolicyCommand, ReportsWhetherADocumentIsAccepted) {
   const Ran identity = check({path("reader.json")});
   EXPECT_EQ(identity.status, 0);
   EXPECT_EQ(identity.out, "accepted: identity policy with 1 statement\n");
@@ -87,7 +87,7 @@ TEST_F(PolicyCommand, NamesTheStatementThatDecides) {
   EXPECT_THAT(denied.out, HasSubstr("with an explicit deny in a resource-based policy"));
 }
 
-TEST_F(PolicyCommand, RefusesHalfAQuestion) {
+TEST_F(PolicyCommand, RejectsIncompleteQueries) {
   EXPECT_EQ(check({}).status, 2);
   EXPECT_THAT(check({"--action", "GetItem", "--resource", "Orders"}).err,
               HasSubstr("--policy or --resource-policy is missing"));

@@ -50,7 +50,7 @@ TEST_P(RecipeCommands, TogglePagesThroughItsHistory) {
   expect_failure({"toggle", "history", "door", "--cursor", "rubbish"}, 1, "cursor: damaged");
 }
 
-TEST_P(RecipeCommands, ToggleKeepsNothingOfALateEventWhereItIsGated) {
+TEST_P(RecipeCommands, GatedToggleDiscardsLateEvents) {
   const auto save = [&](const char* day, const char* event) {
     return stator({"toggle", "save", "door", "on", "--gated", "--at",
                    std::string("2024-01-0") + day + "T00:00:00Z", "--event", event});
@@ -260,7 +260,7 @@ TEST(RecipeCommand, NamesADirectoryThatItCannotUse) {
                  "'" + file + "' is not a directory");
 }
 
-TEST(RecipeCommand, FailsWhereItsAnswerCannotBeWritten) {
+TEST(RecipeCommand, FailsIfItsOutputCannotBeWritten) {
   const TempDir temporary;
   const std::string data = (temporary.path() / "data").string();
   Process process({"sh", "-c", "exec \"$0\" toggle save n on --data \"$1\" > /dev/full",

@@ -116,7 +116,7 @@ TEST_P(SensorCommand, ImportsManySensorsAndRejectsInvalidReadings) {
   expect_failure({"sensor", "import", "s1", bad, "--value", "v"}, 1, "bad.csv, line 2: ");
 }
 
-TEST_P(SensorCommand, TakesReadingsAsItIsAsked) {
+TEST_P(SensorCommand, RecordsReadingsByItsOptions) {
   add("s1");
   const auto record = [&](const char* id, const char* value, const std::string& flag,
                           const std::string& more = {}) {

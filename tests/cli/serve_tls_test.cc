@@ -53,13 +53,13 @@ TEST_F(ServeTls, ServesCommandsThatTrustItsCertificate) {
   EXPECT_THAT(tables.out, HasSubstr("Toggles"));
 }
 
-TEST_F(ServeTls, AnswersHealthChecksThatDoNotTrustItsCertificate) {
+TEST_F(ServeTls, RespondsToHealthChecksThatDoNotTrustItsCertificate) {
   Process server(stator_command(flags()));
   const std::string line = server.read_line();
   EXPECT_THAT(run_stator({"health", line.substr(line.find("https"))}), Prints("ready\n"));
 }
 
-TEST_F(ServeTls, AnswersHealthChecksWithACertificateWhereItAsksForOne) {
+TEST_F(ServeTls, RespondsToHealthChecksWithACertificateIfItRequiresOne) {
   std::vector<std::string> asking = flags();
   asking.insert(asking.end(), {"--tls-client-ca", certificate_});
   Process server(stator_command(asking));
@@ -97,7 +97,7 @@ TEST_F(ServeTls, ReportsWhyItKeepsTheOldPairAtASignal) {
                                       "' is not that of certificate '" + certificate_ + "'"));
 }
 
-TEST_F(ServeTls, TakesANewPairAtASignalAndWithoutOne) {
+TEST_F(ServeTls, LoadsANewPairAtASignalAndWithoutOne) {
   Process server(stator_command(flags()));
   const uint16_t port = port_in(server.read_line());
   std::string metrics;

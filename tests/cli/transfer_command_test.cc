@@ -35,7 +35,7 @@ class TransferCommand : public CommandTest {
 };
 STATOR_ON_DATA_AND_ENDPOINT(TransferCommand);
 
-TEST_P(TransferCommand, AnExportIsWhatAnImportTakes) {
+TEST_P(TransferCommand, ImportsAnExport) {
   const std::string source = write("items.json", items(60, "k"));
   EXPECT_THAT(stator({"import", "One", source, "--key", "pk:S"}),
               Prints("imported 60 items, 0 errors\n"));
@@ -86,7 +86,7 @@ TEST_P(TransferCommand, ReportsTwentyErrorsAndCountsTheOthers) {
   EXPECT_EQ(reported(25), twenty + "further errors are only counted\n");
 }
 
-TEST(Import, StopsWhileTheTableTakesNothing) {
+TEST(Import, StopsWhileTheTableAcceptsNothing) {
   constexpr const char* kPut = R"({"PutRequest":{"Item":{"pk":{"S":"a"}}}})";
   std::vector<ScriptStep> script = {
       answer(200, R"({"Table":{"TableName":"Tab","TableStatus":"ACTIVE","KeySchema":[)"

@@ -234,7 +234,7 @@ TEST_P(AdministrationTest, ATableOfAnOldNameHasNoOldSettings) {
             R"({"ContributorInsightsStatus":"DISABLED","TableName":"Tab"})");
 }
 
-TEST_P(AdministrationTest, LimitsAndEndpointsAreTheServices) {
+TEST_P(AdministrationTest, LimitsAndEndpointsAreThoseOfDynamoDb) {
   EXPECT_EQ(answer("DescribeLimits", "{}"),
             R"({"AccountMaxReadCapacityUnits":80000,"AccountMaxWriteCapacityUnits":80000,)"
             R"("TableMaxReadCapacityUnits":40000,"TableMaxWriteCapacityUnits":40000})");
@@ -346,7 +346,7 @@ TEST_P(AdministrationTest, ReplicasInOtherRegionsAreRefused) {
                         "must satisfy enum value set: [us-east-1]"));
 }
 
-TEST_P(AdministrationTest, WhatOneMachineLacksIsRefusedOrEmpty) {
+TEST_P(AdministrationTest, FeaturesThatOneMachineLacksAreRefusedOrEmpty) {
   EXPECT_EQ(answer("DescribeKinesisStreamingDestination", R"({"TableName": "Tab"})"),
             R"({"KinesisDataStreamDestinations":[],"TableName":"Tab"})");
   EXPECT_THAT(client_.call("EnableKinesisStreamingDestination",

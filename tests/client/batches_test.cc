@@ -46,7 +46,7 @@ TEST_P(Batches, WritePutsAndDeletesInSeveralTables) {
   EXPECT_EQ(written->metrics.at("Beta")[0].key.size(), 1U);
 }
 
-TEST_P(Batches, GetWhatIsThereFromSeveralTables) {
+TEST_P(Batches, GetExistingItemsFromSeveralTables) {
   put("Alpha", {{"pk", "1"}, {"v", 1}, {"size", 2}});
   put("Beta", {{"pk", "1"}, {"sk", 1}});
   const auto got = client_.batch_get_item(
@@ -65,7 +65,7 @@ TEST_P(Batches, GetWhatIsThereFromSeveralTables) {
   EXPECT_EQ(got->capacity[1], (ConsumedCapacity{.table = "Beta", .total = {.units = 1}}));
 }
 
-TEST_P(Batches, HoldTwentyFiveWritesAndAHundredKeys) {
+TEST_P(Batches, HaveUpToTwentyFiveWritesOrAHundredKeys) {
   constexpr int kWritesMax = 25;
   constexpr int kKeysMax = 100;
   BatchWriteItemRequest writes;

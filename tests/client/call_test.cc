@@ -8,7 +8,7 @@ namespace {
 class CallTest : public ClientTest {};
 STATOR_IN_EACH_HOME(CallTest);
 
-TEST_P(CallTest, AnswersTheJsonOfTheOperation) {
+TEST_P(CallTest, ReturnsTheJsonOfTheOperation) {
   create(hash_table("Tab"));
   const auto put = client_.call(
       "PutItem", R"({"TableName": "Tab", "Item": {"pk": {"S": "a"}, "n": {"N": "1"}}})");

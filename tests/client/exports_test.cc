@@ -125,7 +125,7 @@ TEST_P(ExportsTest, AFilterChoosesItemsAndTheirAttributes) {
           "Filter Expression can only contain non-primary key attributes");
 }
 
-TEST_P(ExportsTest, AnExportIsWhatImportTableTakes) {
+TEST_P(ExportsTest, ImportTableReadsAnExport) {
   switch_recovery_on();
   put("Tab", {{"pk", "a"}, {"bytes", Binary{"x"}}});
   const std::string manifest = text_of(run(request()), "ExportManifest");
@@ -146,7 +146,7 @@ TEST_P(ExportsTest, AnExportIsWhatImportTableTakes) {
   EXPECT_EQ(get("Again", {{"pk", "a"}}), (Item{{"pk", "a"}, {"bytes", Binary{"x"}}}));
 }
 
-TEST_P(ExportsTest, WhatCannotBeWrittenEndsFailed) {
+TEST_P(ExportsTest, AnExportThatCannotBeWrittenFails) {
   const std::string full = R"(,"ExportType":"FULL_EXPORT")";
   switch_recovery_on();
   const auto code = [&](const std::string& asked) {
@@ -163,7 +163,7 @@ TEST_P(ExportsTest, WhatCannotBeWrittenEndsFailed) {
   EXPECT_FALSE(fs::exists(home_.buckets / "outside"));
 }
 
-TEST_P(ExportsTest, RequestsAreRefusedAsTheServiceDoes) {
+TEST_P(ExportsTest, RequestsAreRefusedAsInDynamoDb) {
   const auto refused = [&](const std::string& asked, Code code, const std::string& text) {
     EXPECT_THAT(client_.call("ExportTableToPointInTime", asked), FailsWith(code, text)) << asked;
   };

@@ -153,7 +153,7 @@ TEST_P(ImportsTest, AnInvalidCsvRowIsSkipped) {
   EXPECT_EQ(get("Tab", {{"pk", "e"}}), (Item{{"pk", "e"}, {"n", 5}}));
 }
 
-TEST_P(ImportsTest, AnObjectThatIsCutOffHasItsItemsUpToThere) {
+TEST_P(ImportsTest, ItemsOfATruncatedObjectAreImported) {
   auto bucket = transfer::Bucket::open(home_.buckets, "mine");
   ASSERT_THAT(bucket, IsOk());
   auto file = transfer::DataFileWriter::create(*bucket, "cut.json.gz");
@@ -200,7 +200,7 @@ TEST_P(ImportsTest, AMissingBucketMakesNoTableAndAnEmptyPrefixAnEmptyOne) {
   EXPECT_TRUE(all_items(ScanRequest{.table = "Tab"}).empty());
 }
 
-TEST_P(ImportsTest, RequestsAreRefusedAsTheServiceDoes) {
+TEST_P(ImportsTest, RequestsAreRefusedAsInDynamoDb) {
   create(hash_table("Taken"));
   EXPECT_THAT(client_.call("ImportTable", request({.table = "Taken"})),
               FailsWith(Code::kResourceInUse, "Table already exists: Taken"));

@@ -62,7 +62,7 @@ TEST_P(Queries, FollowEachConditionOnTheSortKey) {
   EXPECT_THAT(found(query_of(" AND sk > :v", {{":v", 9}})), IsEmpty());
 }
 
-TEST_P(Queries, FindPrefixesOfTextAndBytes) {
+TEST_P(Queries, FindPrefixesOfStringsAndBinaries) {
   for (const ScalarType type : {ScalarType::kS, ScalarType::kB}) {
     CreateTableRequest request = hash_table(type == ScalarType::kS ? "Texts" : "Bytes");
     request.attributes.push_back({"sk", type});
@@ -90,7 +90,7 @@ TEST_P(Queries, RunBackwardsToo) {
   EXPECT_THAT(found(request), ElementsAre(9, 8, 7));
 }
 
-TEST_P(Queries, PageByTheirLimitAndNameWhereTheyEnded) {
+TEST_P(Queries, PageByTheirLimitAndReturnTheirLastKey) {
   QueryRequest request = query_of();
   request.limit = 4;
   const std::vector<PageResult> all = pages(request);
@@ -132,7 +132,7 @@ TEST_P(Queries, ProjectAndCount) {
   EXPECT_EQ(counted->scanned_count, 2);
 }
 
-TEST_P(Queries, OfALocalIndexFetchWhatItDoesNotHold) {
+TEST_P(Queries, OfALocalIndexFetchUnprojectedAttributes) {
   QueryRequest request = query_of(" AND #k <= :v", {{":v", 1}});
   request.names = {{{"#k", "rank"}}};
   request.index = "LocalByRank";
@@ -253,7 +253,7 @@ TEST_P(Queries, OfAnIndexOnSeveralAttributesPageOverTiesInBothDirections) {
                         "query because a condition is present on key attribute r2"));
 }
 
-TEST_P(Queries, CostWhatTheirPageReads) {
+TEST_P(Queries, CostTheReadsOfTheirPage) {
   QueryRequest request = query_of();
   request.return_capacity = ReturnConsumedCapacity::kIndexes;
   auto page = client_.query(request);

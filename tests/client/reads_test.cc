@@ -23,7 +23,7 @@ TEST_P(Reads, AnAbsentItemIsNotAnError) {
   EXPECT_FALSE(got->capacity);
 }
 
-TEST_P(Reads, SeeTheLastWriteEvenWhereTheyNeedNot) {
+TEST_P(Reads, SeeTheLastWriteEvenIfEventuallyConsistent) {
   put("Things", {{"pk", "a"}, {"sk", 1}, {"v", 1}});
   put("Things", {{"pk", "a"}, {"sk", 1}, {"v", 2}});
   EXPECT_EQ(client_.get_item(get_of())->item, (Item{{"pk", "a"}, {"sk", 1}, {"v", 2}}));
@@ -44,14 +44,14 @@ TEST_P(Reads, ProjectPathsIntoTheirShape) {
                              {"map", Map{{"deep", Map{{"er", "here"}}}}}}));
 }
 
-TEST_P(Reads, AnItemWithoutWhatIsProjectedIsEmptyNotAbsent) {
+TEST_P(Reads, AnItemWithoutProjectedAttributesIsEmptyNotAbsent) {
   put("Things", {{"pk", "a"}, {"sk", 1}});
   const auto got = client_.get_item(get_of("nothing"));
   ASSERT_THAT(got, IsOk());
   EXPECT_EQ(got->item, Item());
 }
 
-TEST_P(Reads, CostAUnitForFourKilobytesAndHalfWhereNotConsistent) {
+TEST_P(Reads, CostAUnitForFourKilobytesAndHalfIfNotConsistent) {
   put("Things", {{"pk", "a"}, {"sk", 1}, {"v", std::string(4096, 'x')}});
   GetItemRequest request = get_of("sk");
   request.return_capacity = ReturnConsumedCapacity::kTotal;

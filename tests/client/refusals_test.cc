@@ -165,7 +165,7 @@ TEST_F(Refusals, OfSingleItemsAreTheSameOnEveryBackend) {
 }
 
 // Malformed JSON is rejected before the content of the request is checked.
-TEST_F(Refusals, OfTextThatIsNotUtf8ComeFromEveryBackend) {
+TEST_F(Refusals, OfTextThatIsNotUtf8AreTheSameInEveryBackend) {
   const std::string broken = "\xc3(";
   CreateTableRequest table = hash_table("Broken");
   table.attributes[0].name = table.key_schema[0].name = broken;

@@ -75,7 +75,7 @@ TEST_P(Scans, FilterProjectAndCount) {
   EXPECT_EQ(counted->scanned_count, kItems);
 }
 
-TEST_P(Scans, OfAnIndexSeeOnlyItsItemsAndWhatItHolds) {
+TEST_P(Scans, OfAnIndexSeeOnlyItsItemsAndProjectedAttributes) {
   ScanRequest request{.table = "Things", .index = "GlobalByPlace", .limit = 4};
   const std::vector<Item> global = all_items(request);
   ASSERT_EQ(global.size(), 15U);
@@ -91,7 +91,7 @@ TEST_P(Scans, OfAnIndexSeeOnlyItsItemsAndWhatItHolds) {
   for (const Item& item : all_items(request)) EXPECT_EQ(item.size(), 6U);
 }
 
-TEST_P(Scans, CostWhatTheyExamine) {
+TEST_P(Scans, CostTheExaminedItems) {
   ScanRequest request{.table = "Things",
                       .filter = "attribute_exists(nothing)",
                       .consistent_read = true,

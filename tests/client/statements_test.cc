@@ -126,7 +126,7 @@ TEST_P(Statements, AnIndexIsReadByItsQualifiedName) {
               FailsWith(Code::kValidation, "The table does not have the specified index"));
 }
 
-TEST_P(Statements, PagesGoOnByTokensThatHoldForTheirStatementAlone) {
+TEST_P(Statements, PagesContinueByTokensThatAreValidOnlyForTheirStatement) {
   ExecuteStatementRequest request{.statement = "SELECT sk FROM Indexed WHERE pk IN ['a', 'b']",
                                   .limit = 2};
   std::vector<std::size_t> sizes;
@@ -155,7 +155,7 @@ TEST_P(Statements, PagesGoOnByTokensThatHoldForTheirStatementAlone) {
   EXPECT_THAT(client_.execute_statement(request), refused);
 }
 
-TEST_P(Statements, AbatchAnswersEachStatementByItself) {
+TEST_P(Statements, ABatchReturnsAResultPerStatement) {
   const auto writes = client_.batch_execute_statement(
       {.statements = {{.statement = "INSERT INTO Things VALUE {'pk': ?}",
                        .parameters = {{AttributeValue("a")}}},

@@ -20,7 +20,7 @@ class Streams : public ClientTest {
 };
 STATOR_IN_EACH_HOME(Streams);
 
-TEST_P(Streams, TellOfEveryChange) {
+TEST_P(Streams, RecordEveryChange) {
   const std::string stream =
       create_with_stream(hash_table("Things"), StreamViewType::kNewAndOldImages);
   const Item first{{"pk", "a"}, {"data", Binary{std::string("\0\xff", 2)}}, {"n", 1}};
@@ -106,7 +106,7 @@ TEST_P(Streams, StayReadableWhenTheirTableIsGone) {
   EXPECT_THAT(StreamConsumer().read(client_, stream), SizeIs(1));
 }
 
-TEST_P(Streams, RefuseWhatTheServiceRefuses) {
+TEST_P(Streams, RejectRequestsThatDynamoDbRejects) {
   CreateTableRequest request = hash_table("Things");
   request.stream = StreamSpecification{.enabled = true};
   EXPECT_THAT(client_.create_table(request),
@@ -153,7 +153,7 @@ TEST_P(Streams, RefuseWhatTheServiceRefuses) {
               FailsWith(Code::kValidation, "Limit should be less than or equal to 1000"));
 }
 
-TEST_P(Streams, RefuseMalformedArnsWithOneText) {
+TEST_P(Streams, RejectMalformedArnsWithOneMessage) {
   const std::string shard = "shardId-00000000000000000000-00000000";
   const std::string arn = "arn:aws:dynamodb:us-east-1:000000000000:table/Things";
   for (const std::string& malformed :

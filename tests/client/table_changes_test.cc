@@ -19,7 +19,7 @@ class TableChanges : public ClientTest {
 };
 STATOR_IN_EACH_HOME(TableChanges);
 
-TEST_P(TableChanges, SetWhatTheTableIsDescribedAs) {
+TEST_P(TableChanges, ChangeTheTablesDescription) {
   create(hash_table("Settings"));
   const auto answer = client_.update_table({.table = "Settings",
                                             .billing_mode = BillingMode::kProvisioned,
@@ -148,7 +148,7 @@ TEST_P(TableChanges, AddAnIndexOverExistingItemsAndDeleteIt) {
   EXPECT_EQ(all_items(ScanRequest{.table = "Grown"}).size(), 50U);
 }
 
-TEST_P(TableChanges, AreRefusedInTheServicesWords) {
+TEST_P(TableChanges, AreRefusedWithDynamoDbsMessages) {
   create(hash_table("Refusing"));
   EXPECT_THAT(client_.update_table({.table = "Refusing"}),
               FailsWith(Code::kValidation, "At least one of ProvisionedThroughput"));
@@ -161,7 +161,7 @@ TEST_P(TableChanges, AreRefusedInTheServicesWords) {
       FailsWith(Code::kValidation, "provisionedThroughput.readCapacityUnits"));
 }
 
-TEST_P(TableChanges, TimeToLiveDeletesWhatHasExpired) {
+TEST_P(TableChanges, TimeToLiveDeletesExpiredItems) {
   create(hash_table("Mortal"));
   const int64_t now = std::chrono::duration_cast<std::chrono::seconds>(
                           std::chrono::system_clock::now().time_since_epoch())

@@ -137,7 +137,7 @@ TEST_P(Tables, AreListedByPagesInTheOrderOfTheirNames) {
   EXPECT_FALSE(rest->last_evaluated_table);
 }
 
-TEST_P(Tables, GoWithTheirItemsAndTheirNameIsFreeAgain) {
+TEST_P(Tables, AreDeletedWithTheirItemsAndFreeTheirName) {
   create(hash_table("Gone"));
   put("Gone", {{"pk", "a"}});
   const auto id = client_.describe_table({.table = "Gone"})->table.id;

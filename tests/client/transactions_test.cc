@@ -140,7 +140,7 @@ TEST_P(Transactions, ThatWereCancelledLeaveTheirTokenUnused) {
   EXPECT_EQ(get("Things", {{"pk", "n"}}), (Item{{"pk", "n"}, {"n", 1}}));
 }
 
-TEST_P(Transactions, HoldAHundredActionsOneForAnItemAndFourMegabytes) {
+TEST_P(Transactions, HaveUpToAHundredActionsOnePerItemAndFourMegabytes) {
   constexpr int kActionsMax = 100;
   TransactWriteItemsRequest request;
   for (int i = 0; i < kActionsMax; ++i) {
@@ -191,7 +191,7 @@ TEST_P(Transactions, GetInOrderWithGapsForAbsentItems) {
   EXPECT_EQ(got->capacity[1].total, (Capacity{.units = 4, .read = 4}));
 }
 
-TEST_P(Transactions, GetNothingWhereOneKeyDoesNotFit) {
+TEST_P(Transactions, GetNothingIfOneKeyDoesNotFit) {
   const auto got = client_.transact_get_items({.items = {{.table = "Things", .key = {{"pk", "a"}}},
                                                          {.table = "Things", .key = {{"pk", 1}}}}});
   ASSERT_THAT(got, FailsWith(Code::kTransactionCanceled, "[None, ValidationError]"));

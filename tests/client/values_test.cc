@@ -20,7 +20,7 @@ class StoredValues : public ClientTest {
 };
 STATOR_IN_EACH_HOME(StoredValues);
 
-TEST_P(StoredValues, OfAllTenTypesComeBackEqual) {
+TEST_P(StoredValues, OfAllTenTypesAreReadBackEqual) {
   const Item item{{"pk", "a"},
                   {"string", "grün 雨 \"\\\n\t\x01"},
                   {"number", number("-12.5")},
@@ -88,7 +88,7 @@ TEST_P(StoredValues, NestUpTo31Levels) {
               FailsWith(Code::kValidation, "Nesting Levels have exceeded supported limits"));
 }
 
-TEST_P(StoredValues, AreRefusedWhereASetIsEmptyOrRepeatsAnElement) {
+TEST_P(StoredValues, AreRefusedIfASetIsEmptyOrRepeatsAnElement) {
   const auto outcome = [&](AttributeValue value) {
     const auto put =
         client_.put_item({.table = "Things", .item = {{"pk", "a"}, {"v", std::move(value)}}});
@@ -114,7 +114,7 @@ TEST_P(StoredValues, FillAnItemOf400KilobytesAndNoMore) {
               FailsWith(Code::kValidation, "Item size to update has exceeded the maximum"));
 }
 
-TEST_P(StoredValues, KeysMayBeTextNumbersAndBytes) {
+TEST_P(StoredValues, KeysCanBeStringsNumbersAndBinaries) {
   for (const ScalarType type : {ScalarType::kS, ScalarType::kN, ScalarType::kB}) {
     CreateTableRequest request = hash_table("Keys" + std::to_string(static_cast<int>(type)));
     request.attributes = {{"pk", type}};

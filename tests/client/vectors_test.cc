@@ -272,7 +272,7 @@ TEST_P(Vectors, AreFoundInOneStateWhileOthersWrite) {
 
 // ---- Results of a search
 
-TEST_P(Vectors, ComeByDistance) {
+TEST_P(Vectors, AreOrderedByDistance) {
   CreateTableRequest request = hash_table("Things");
   VectorIndexDefinition far = vectors_on("far", 2);
   far.distance_function = VectorDistanceFunction::kEuclidean;
@@ -299,7 +299,7 @@ TEST_P(Vectors, ComeByDistance) {
   EXPECT_EQ(described("far").definition, far);
 }
 
-TEST_P(Vectors, HaveScoresWhateverTheirSize) {
+TEST_P(Vectors, HaveScoresAtAnySize) {
   CreateTableRequest request = hash_table("Things");
   for (const auto& [name, function] : {std::pair("near", VectorDistanceFunction::kCosine),
                                        std::pair("far", VectorDistanceFunction::kEuclidean),
@@ -318,7 +318,7 @@ TEST_P(Vectors, HaveScoresWhateverTheirSize) {
               ElementsAre(kMost, -kMost));
 }
 
-TEST_P(Vectors, ShowWhatTheIndexProjects) {
+TEST_P(Vectors, ReturnProjectedAttributes) {
   CreateTableRequest request = hash_table("Things");
   request.attributes.push_back({"color", ScalarType::kS});
   const std::vector<SearchSchemaElement> schema = {{"color", kInlineFilter}};
@@ -358,7 +358,7 @@ TEST_P(Vectors, ShowWhatTheIndexProjects) {
       (Item{{"vector", List{Number::parse("0.12345679").value(), Number::parse("1").value()}}}));
 }
 
-TEST_P(Vectors, AreFilteredByEqualValuesAlone) {
+TEST_P(Vectors, AreFilteredOnlyByEqualValues) {
   create(table_of_tenants(1));
   put("Things", {{"pk", "a"}, {"tenant", "x"}, {"grade", 1}, {"vector", list_of({1})}});
   put("Things", {{"pk", "b"}, {"tenant", "x"}, {"grade", 2}, {"vector", list_of({2})}});
@@ -514,7 +514,7 @@ TEST_P(Vectors, AreSearchedWithARequestThatFits) {
                                                std::to_string(without.size())));
 }
 
-TEST_P(Vectors, AreReachedBySearchesAlone) {
+TEST_P(Vectors, AreReadOnlyBySearches) {
   create(table_of_tenants(1));
   QueryRequest query{.table = "Things",
                      .index = "near",
@@ -532,7 +532,7 @@ TEST_P(Vectors, AreReachedBySearchesAlone) {
               FailsWith(Code::kValidation, "Scan operation not supported on this index type"));
 }
 
-TEST_P(Vectors, HaveIndexesOfTheServicesShapes) {
+TEST_P(Vectors, HaveIndexesOfDynamoDbsShapes) {
   const auto refused = [&](auto change) {
     CreateTableRequest request = table_of_tenants(3);
     change(request);

@@ -28,7 +28,7 @@ class Writes : public ClientTest {
 };
 STATOR_IN_EACH_HOME(Writes);
 
-TEST_P(Writes, APutReplacesTheWholeItemAndReturnsTheOldOneWhereAsked) {
+TEST_P(Writes, APutReplacesTheWholeItemAndReturnsTheOldOneIfRequested) {
   PutItemRequest request{.table = "Things", .item = {{"pk", "a"}, {"v", 1}, {"w", 2}}};
   auto result = client_.put_item(request);
   ASSERT_THAT(result, IsOk());
@@ -45,7 +45,7 @@ TEST_P(Writes, APutReplacesTheWholeItemAndReturnsTheOldOneWhereAsked) {
   EXPECT_FALSE(client_.put_item(request)->attributes);
 }
 
-TEST_P(Writes, ADeleteReturnsTheOldItemWhereAskedAndMissesNoneThatIsAbsent) {
+TEST_P(Writes, ADeleteReturnsTheOldItemIfRequestedAndAcceptsAnAbsentOne) {
   put("Things", {{"pk", "a"}, {"v", 1}});
   DeleteItemRequest request{
       .table = "Things", .key = {{"pk", "a"}}, .return_values = ReturnValues::kAllOld};
@@ -58,7 +58,7 @@ TEST_P(Writes, ADeleteReturnsTheOldItemWhereAskedAndMissesNoneThatIsAbsent) {
   EXPECT_FALSE(result->attributes);
 }
 
-TEST_P(Writes, AnUpdateReturnsTheImageThatIsAskedFor) {
+TEST_P(Writes, AnUpdateReturnsTheRequestedImage) {
   const Item old{{"pk", "a"}, {"v", 1}, {"w", Map{{"x", 1}, {"y", 2}}}};
   const UpdateItemRequest request = update_of("SET v = v + :one, w.x = :one", {{":one", 5}});
   const Item changed{{"pk", "a"}, {"v", 6}, {"w", Map{{"x", 5}, {"y", 2}}}};
@@ -145,7 +145,7 @@ TEST_P(Writes, AFailedConditionOnAnAbsentItemShowsNone) {
   EXPECT_EQ(result.error().detail, nullptr);
 }
 
-TEST_P(Writes, ConditionsThatHoldLetTheWriteThrough) {
+TEST_P(Writes, TrueConditionsAllowTheWrite) {
   put("Things", {{"pk", "a"}, {"v", "text"}, {"l", List{1, 2}}});
   for (const char* condition :
        {"attribute_exists(v) AND NOT attribute_exists(w)", "attribute_type(v, :s)",

@@ -121,7 +121,7 @@ TEST_F(ClusterCommand, VerifyFindsDamagedRows) {
   expect_refusal(with_store({"verify"}), 1, "run `stator cluster init`");
 }
 
-TEST_F(ClusterCommand, UpgradeSaysThatThereIsNothingToDo) {
+TEST_F(ClusterCommand, UpgradeReportsThatNothingNeedsUpgrading) {
   EXPECT_THAT(
       run_stator(with_store({"cluster", "upgrade"})),
       Prints("schema '" + schema_.name() + "' has version 1, the newest; nothing to upgrade\n"));

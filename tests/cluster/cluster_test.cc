@@ -107,7 +107,7 @@ class Cluster : public ::testing::Test {
   std::unique_ptr<HttpClient> clients_[kServers];
 };
 
-TEST_F(Cluster, OneServerSeesWhatTheOtherOneDoes) {
+TEST_F(Cluster, EachServerSeesTheWritesOfTheOther) {
   create_table();
   ASSERT_THAT(client(1).put_item({.table = "Tab", .item = {{"pk", "a"}, {"n", 1}}}), IsOk());
   EXPECT_EQ(get(0, "a"), (Item{{"pk", "a"}, {"n", 1}}));
@@ -136,7 +136,7 @@ TEST_F(Cluster, OneServerSeesWhatTheOtherOneDoes) {
               FailsWith(Code::kResourceNotFound, ""));
 }
 
-TEST_F(Cluster, ConditionsHoldAcrossServers) {
+TEST_F(Cluster, ConditionsApplyAcrossServers) {
   create_table();
   constexpr std::size_t kRacers = 6;
   constexpr int kKeys = 40;
@@ -336,7 +336,7 @@ class ClusterFaults : public Cluster {
   Ledger ledger_;
 };
 
-TEST_F(ClusterFaults, AKilledServerLosesNothingAndTheOtherOneGoesOn) {
+TEST_F(ClusterFaults, AKilledServerLosesNothingAndTheOtherOneContinues) {
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
   ledger_.settle(client(0), Kept::kAcknowledged);
   for (uint64_t round = 0; round < rounds_ && !HasFailure(); ++round) {

@@ -39,7 +39,7 @@ class WithTheLimitOfAShell {
 };
 class Crowd : WithTheLimitOfAShell, public HostileTest {};
 
-TEST_F(Crowd, OfTenThousandIdleConnectionsLeavesRoomForAnother) {
+TEST_F(Crowd, OfTenThousandIdleConnectionsAllowsAnother) {
   const DescriptorLimit limit(RLIM_INFINITY);
   // The other descriptors are for files, in this process and in the server.
   const std::size_t most =
@@ -115,7 +115,7 @@ TEST_F(SlowConnections, ThatDribbleHeadersOrBodiesAreEnded) {
   expect_grown_by_at_most(slow.size() * 128 * kKilobyte);  // headers and body, growing buffers
 }
 
-TEST_F(SlowConnections, ThatNeverReadTheirAnswersAreEnded) {
+TEST_F(SlowConnections, ThatNeverReadTheirResponsesAreClosed) {
   constexpr int kItems = 4;
   for (int i = 0; i < kItems; ++i) {
     ASSERT_THAT(
@@ -137,7 +137,7 @@ TEST_F(SlowConnections, ThatNeverReadTheirAnswersAreEnded) {
   expect_grown_by_at_most(deaf.size() * 2 * kMegabyte);
 }
 
-TEST_F(Connections, ThatAreHalfClosedGetTheirAnswer) {
+TEST_F(Connections, ThatAreHalfClosedGetTheirResponse) {
   RawConnection whole = connect();
   ASSERT_TRUE(whole.send(operation("PutItem", kPut)));
   whole.end_sending();
@@ -179,7 +179,7 @@ TEST_F(Connections, BrokenOffAtAnyByteWriteNothing) {
   expect_grown_by_at_most(0);
 }
 
-TEST_F(Connections, PipelinedRequestsAreAnsweredInOrder) {
+TEST_F(Connections, PipelinedRequestsGetResponsesInOrder) {
   constexpr int kRequests = 500;
   constexpr std::size_t kConnections = 8;
   const std::string add =

@@ -57,7 +57,7 @@ TEST_F(SmallMemory, SurvivesLargeBodiesThatNeverEnd) {
   expect_memory_returned(0);
 }
 
-TEST_F(SmallMemory, ReturnsWhatLargeBodiesTook) {
+TEST_F(SmallMemory, ReleasesTheMemoryOfLargeBodies) {
   const std::string request = operation("PutItem", std::string(15 * kMegabyte, ' '));
   RawConnection connection = connect();
   for (int i = 0; i < 12; ++i) {

@@ -77,7 +77,7 @@ TEST(Linearizability, AcceptsOneOperationAfterTheOther) {
                        done(13, 14, {put_if("a", kNothing, 1)})});
 }
 
-TEST(Linearizability, AcceptsEitherAnswerOfAReadDuringAWrite) {
+TEST(Linearizability, AcceptsEitherResponseToAReadDuringAWrite) {
   expect_linearizable({done(1, 9, {put("a", 1)}), done(2, 3, {read("a", kNothing)}),
                        done(4, 5, {read("a", 1)}), done(6, 7, {read("a", 1)})});
 }
@@ -98,7 +98,7 @@ TEST(Linearizability, FindsAStaleRead) {
       {done(1, 2, {put("a", 1)}), done(3, 4, {put("a", 2)}), done(5, 6, {read("a", 1)})});
 }
 
-TEST(Linearizability, AcceptsAWriteWithoutAnswerThatTookEffectOrDidNot) {
+TEST(Linearizability, AcceptsAWriteWithoutAResponseThatTookEffectOrDidNot) {
   const Operation unanswered = lost(1, {put("a", 1)});
   expect_linearizable({unanswered, done(2, 3, {read("a", 1)})});
   expect_linearizable({unanswered, done(2, 3, {read("a", kNothing)})});

@@ -134,7 +134,7 @@ TEST_F(Operations, ABackupUnderLoadIsOnePointInTime) {
   ledger.check(*data, Kept::kAcknowledged);
 }
 
-TEST_F(Operations, AServerThatComesBackAfterACrashTakesBackups) {
+TEST_F(Operations, ARestartedServerCreatesBackupsAfterACrash) {
   ServerProcess crashing(stator_binary(), {"--data", at("data")});
   ASSERT_FALSE(crashing.url().empty());
   crashing.kill_now();
@@ -154,7 +154,7 @@ TEST_F(Operations, AServerThatComesBackAfterACrashTakesBackups) {
   EXPECT_THAT(names(), ElementsAre("data", "with server", "without server"));
 }
 
-TEST_F(Operations, ABackupOfAClosedDirectoryHoldsAllOfIt) {
+TEST_F(Operations, ABackupOfAClosedDirectoryContainsAllOfIt) {
   make_data("data");
   const Ran backup = run_stator({"backup", "--json", "--data", at("data"), at("backup")});
   EXPECT_EQ(backup.status, 0);

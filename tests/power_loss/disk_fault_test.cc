@@ -93,7 +93,7 @@ TEST_P(DiskFaults, LoseNothingAcknowledgedAndShowNothingHalfDone) {
   check_after(Durability::kSync, Kept::kAcknowledged);
 }
 
-TEST_F(Faults, RunningOutOfRoomEndsWhenThereIsRoomAgain) {
+TEST_F(Faults, WritesResumeOnceTheFullDiskHasSpaceAgain) {
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed_));
   create();
   const auto machine = make_machine();

@@ -297,7 +297,7 @@ std::string page_text(const std::string& page) {
   return read_file(source_path("docs/recipes/" + page + ".md"));
 }
 
-TEST_F(RecipeCosts, AreWhatThePagesSayAndNoMoreThanTheGoals) {
+TEST_F(RecipeCosts, MatchTheDocumentationAndTheGoals) {
   toggle();
   semaphore();
   feed();

@@ -133,7 +133,7 @@ TEST_P(FeedBusTest, RetriesManyPostsThatFailWithoutWaitingForTheNextSearch) {
   EXPECT_LT(bench.time.since_boot() - start, 80s);
 }
 
-TEST_P(FeedBusTest, FindsWhatWasNeverAnnounced) {
+TEST_P(FeedBusTest, FindsUnannouncedPosts) {
   follow(1, {"ann"});
   bus->loses = true;
   post("ann", "one");
@@ -142,7 +142,7 @@ TEST_P(FeedBusTest, FindsWhatWasNeverAnnounced) {
   EXPECT_EQ(texts_of({"f0"}), std::vector<std::string>{"one"});
 }
 
-TEST_P(FeedBusTest, AnAnnouncementThatComesAgainHasNoEffect) {
+TEST_P(FeedBusTest, ARepeatedAnnouncementHasNoEffect) {
   follow(1, {"ann"});
   const PostId id = post("ann", "one");
   for (int i = 0; i < 3; ++i) ASSERT_OK(bus->announce({"ann"}, id));

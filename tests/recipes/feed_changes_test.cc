@@ -17,7 +17,7 @@ STATOR_IN_HOMES_AND_LAYOUTS(FeedChanges);
 
 // ---- Edits
 
-TEST_P(FeedChanges, EditsAPostEverywhereInItsPlace) {
+TEST_P(FeedChanges, EditsAPostEverywhereAtItsPosition) {
   follow(30, {"ann"});
   const PostId id = post("ann", "befor");
   post("ann", "later");
@@ -35,7 +35,7 @@ TEST_P(FeedChanges, EditsAPostEverywhereInItsPlace) {
   EXPECT_EQ(feed().deliver_pending().value().copies, 0);
 }
 
-TEST_P(FeedChanges, OnlyTheAuthorEditsAndOnlyWhatIsThere) {
+TEST_P(FeedChanges, OnlyTheAuthorEditsAndOnlyExistingPosts) {
   follow(1, {"ann"});
   const PostId id = post("ann", "mine");
   ASSERT_OK(feed().deliver_pending());
@@ -49,7 +49,7 @@ TEST_P(FeedChanges, OnlyTheAuthorEditsAndOnlyWhatIsThere) {
   EXPECT_TRUE(items_of("f0").empty());
 }
 
-TEST_P(FeedChanges, DeliversAnEditThatComesInTheMiddleOfADelivery) {
+TEST_P(FeedChanges, DeliversAnEditMadeDuringADelivery) {
   follow(60, {"ann"});
   const PostId id = post("ann", "post");
   // During the delivery of the post, then during the delivery of an edit.
@@ -71,7 +71,7 @@ TEST_P(FeedChanges, DeliversAnEditThatComesInTheMiddleOfADelivery) {
 
 // A worker sleeps during a delivery until another one has taken over. Its writes after that are
 // outdated.
-TEST_P(FeedChanges, AWorkerThatSleptTooLongPutsRightWhatItWrote) {
+TEST_P(FeedChanges, AWorkerThatSleptTooLongCorrectsItsWrites) {
   follow(60, {"ann"});
   for (const bool edits : {true, false}) {
     const PostId id = post("ann", edits ? "one" : "oops");
@@ -126,7 +126,7 @@ TEST_P(FeedChanges, PublishingAgainAfterAnEditChangesNothing) {
 
 // ---- Claims
 
-TEST_P(FeedChanges, AWorkerLeavesToAnotherWhatThatHasBegun) {
+TEST_P(FeedChanges, AWorkerLeavesStartedPostsToTheirWorker) {
   follow(60, {"ann"});
   post("ann", "hello");
   bench.client.before([&](std::string_view operation, int nth) {
@@ -155,7 +155,7 @@ TEST_P(FeedChanges, AWorkerThatIsStoppedLeavesItsPostsToTheNextAtOnce) {
 }
 
 // Some endpoints do not return the item for which a condition failed.
-TEST_P(FeedChanges, TakesARefusalWithoutAnItemForNoAbsence) {
+TEST_P(FeedChanges, DoesNotTreatARefusalWithoutAnItemAsAbsence) {
   follow(2, {"ann"});
   const PostId id = post("ann", "hello");
   bench.client.first("PutItem", 1, refuse(Code::kConditionalCheckFailed));
@@ -207,7 +207,7 @@ TEST_P(FeedChanges, TrimsToTheNewest) {
   EXPECT_EQ(feed().trim({"ann"}, 1).value(), 59);
 }
 
-TEST_P(FeedChanges, WhatWasTrimmedDoesNotComeBack) {
+TEST_P(FeedChanges, TrimmedPostsDoNotReturn) {
   follow(1, {"ann"});
   // The publish arrives again, and the first copy arrives late, after an edit and the trimming.
   const PostId id = PostId::make(bench.time.now(), "request 7");
@@ -247,7 +247,7 @@ TEST_P(FeedChanges, ARepeatedRetractionOfATrimmedPostIsNotASuccess) {
   EXPECT_FAILS(Code::kNotFound, feed().retract({"ann"}, id));
 }
 
-TEST_P(FeedChanges, ALaterEditDoesNotBringBackWhatAFollowerTrimmed) {
+TEST_P(FeedChanges, ALaterEditDoesNotRestoreTrimmedPosts) {
   follow(1, {"ann"});
   const PostId id = post("ann", "one");
   ASSERT_OK(feed().deliver_pending());
@@ -301,7 +301,7 @@ TEST_P(FeedChanges, TrimsNothingThatWaitsForDelivery) {
 
 // ---- Followers who come later
 
-TEST_P(FeedChanges, ANewFollowerGetsTheNewestOfWhatWasThere) {
+TEST_P(FeedChanges, ANewFollowerGetsTheNewestExistingPosts) {
   STATOR_NEEDS(Ability::kTransactions);  // a backfill is one
   ASSERT_OK(feed().follow({"ann"}, {"eve"}));
   std::vector<std::string> expected;
@@ -318,7 +318,7 @@ TEST_P(FeedChanges, ANewFollowerGetsTheNewestOfWhatWasThere) {
   EXPECT_EQ(feed().read({"bob"}, 1).value().items[0].author, UserId{"ann"});
 }
 
-TEST_P(FeedChanges, ABackfillIsNotOlderThanWhatHappensMeanwhile) {
+TEST_P(FeedChanges, ABackfillDoesNotUndoConcurrentChanges) {
   STATOR_NEEDS(Ability::kTransactions);  // a backfill is one
   for (int i = 0; i < 5; ++i) post("ann", "fine");
   const PostId edited = post("ann", "befor");
@@ -388,7 +388,7 @@ TEST_P(FeedChanges, RefusesNamesThatCannotBe) {
   EXPECT_EQ(bench.client.sent(), before);
 }
 
-TEST_P(FeedChanges, TakesUsersOfAnyTextAndKeysOf2048Bytes) {
+TEST_P(FeedChanges, AcceptsAnyUserNamesAndKeysOf2048Bytes) {
   FeedOptions longest = options();
   longest.user_prefix = std::string(512, 'p');
   longest.merge_over = 1;
@@ -412,7 +412,7 @@ TEST_P(FeedChanges, TakesUsersOfAnyTextAndKeysOf2048Bytes) {
   }
 }
 
-TEST_P(FeedChanges, TakesTimesThatItsKeysCanHold) {
+TEST_P(FeedChanges, AcceptsTimesThatFitInItsKeys) {
   bench.time.set_wall(at("9999-12-31T23:00:00Z"));
   const auto id = [&](const char* time) { return PostId::make(at(time)); };
   if (GetParam().layout == FeedLayout::kNewestFirst) {

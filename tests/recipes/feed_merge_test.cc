@@ -136,7 +136,7 @@ TEST_P(FeedMerge, APostKeepsItsDeliveryModeWhenAnotherWorkerResumes) {
   for (const char* user : {"ann", "f0", "f1", "f2", "f3"}) EXPECT_TRUE(items_of(user).empty());
 }
 
-TEST_P(FeedMerge, EditsAndRetractsWhatIsMerged) {
+TEST_P(FeedMerge, EditsAndRetractsMergedPosts) {
   follow(5, {"star"});
   const PostId edited = post("star", "befor");
   const PostId retracted = post("star", "oops");

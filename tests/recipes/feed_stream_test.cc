@@ -84,7 +84,7 @@ TEST_F(FeedStreamTest, FollowsShardsThatAreClosedAndOpened) {
   EXPECT_EQ(items_with("outbox"), 0U);
 }
 
-TEST_F(FeedStreamTest, ScansTheTableAtTheFirstStartAndAfterGapsAlone) {
+TEST_F(FeedStreamTest, ScansTheTableOnlyAtTheFirstStartAndAfterGaps) {
   post("before anybody worked");
   ASSERT_OK(feed().deliver_pending());
   const int first = client->sent("Scan");
@@ -119,7 +119,7 @@ TEST_F(FeedStreamTest, AWorkerThatStaysMeetsTheGapToo) {
   EXPECT_EQ(texts_of({"bob"}), std::vector<std::string>{"in the gap"});
 }
 
-TEST_F(FeedStreamTest, GoesOnFromWhereOthersHaveCome) {
+TEST_F(FeedStreamTest, ResumesAtThePositionOfOthers) {
   for (int i = 0; i < 30; ++i) post(std::to_string(i));
   ASSERT_OK(feed().deliver_pending());
   const int before = client->sent("UpdateItem");
@@ -175,7 +175,7 @@ TEST_F(FeedStreamTest, LosesNothingWhereverAWorkerDies) {
   EXPECT_EQ(items_with("outbox"), 0U);
 }
 
-TEST_F(FeedStreamTest, WhatItKeepsOfShardsExpires) {
+TEST_F(FeedStreamTest, ItsRecordsOfShardsExpire) {
   post("hello");
   ASSERT_OK(feed().deliver_pending());
   EXPECT_GT(items_with("read_to"), 0U);

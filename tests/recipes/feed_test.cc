@@ -241,7 +241,7 @@ TEST_P(LargeFeedTest, ResumesAfterTheLastPageOfFollowersThatCouldBeRead) {
   expect_resumed();
 }
 
-TEST_P(FeedTest, OnePostThatCannotBeDeliveredDoesNotHoldUpTheOthers) {
+TEST_P(FeedTest, OnePostThatCannotBeDeliveredDoesNotDelayTheOthers) {
   follow(1, {"ann"});
   post("ann", "first");
   post("ann", "second");
@@ -315,7 +315,7 @@ TEST_P(FeedTest, RetractsInTheMiddleOfADelivery) {
   EXPECT_TRUE(items_of("ann").empty());
 }
 
-TEST_P(FeedTest, LetsOnlyTheAuthorRetract) {
+TEST_P(FeedTest, AllowsOnlyTheAuthorToRetract) {
   ASSERT_OK(feed().follow({"bob"}, {"ann"}));
   const PostId id = feed().publish({"ann"}, "mine").value().id;
   ASSERT_OK(feed().deliver_pending());
@@ -378,7 +378,7 @@ class TwoFollowers final : public Followers {
   }
 };
 
-TEST_P(FeedTest, TakesFollowersFromElsewhere) {
+TEST_P(FeedTest, ReadsFollowersFromAnotherSource) {
   FeedOptions elsewhere = options();
   elsewhere.followers_table = "";
   elsewhere.followers = std::make_shared<TwoFollowers>();

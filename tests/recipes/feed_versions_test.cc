@@ -79,7 +79,7 @@ TEST_P(FeedVersions, AnEditReachesFormerFollowersWithThePost) {
   EXPECT_TRUE(texts_of({"f2"}).empty());
 }
 
-TEST_P(FeedVersions, AFollowerWhoLeftAndCameBackGetsLaterPosts) {
+TEST_P(FeedVersions, AReturningFollowerGetsLaterPosts) {
   follow(1, {"ann"});
   ASSERT_OK(feed().unfollow({"f0"}, {"ann"}));
   ASSERT_OK(feed().follow({"f0"}, {"ann"}));
@@ -124,7 +124,7 @@ TEST_P(FeedVersions, ReachFormerFollowersWhoLiveElsewhere) {
 
 // A worker pauses between reading the followers and writing its first copy. Meanwhile a follower
 // leaves, and other workers deliver the post and its changes.
-TEST_P(FeedVersions, AWorkerThatWasOvertakenReachesNobodyWhomTheOthersMissed) {
+TEST_P(FeedVersions, AnOvertakenWorkerReachesNoFollowerThatTheOthersMissed) {
   list = std::make_shared<ListOfFollowers>();
   for (const bool retracts : {true, false}) {
     list->users = {{"x"}};
@@ -152,7 +152,7 @@ TEST_P(FeedVersions, AWorkerThatWasOvertakenReachesNobodyWhomTheOthersMissed) {
 
 // A worker pauses before it reads the followers. Meanwhile the post changes, other workers deliver
 // the change, and a user follows.
-TEST_P(FeedVersions, AWorkerThatWasOvertakenDoesNotGiveAnOldPostToALaterFollower) {
+TEST_P(FeedVersions, AnOvertakenWorkerDoesNotDeliverAnOldPostToALaterFollower) {
   const Feed undisturbed(*bench.home.client, options());
   for (const bool retracts : {true, false}) {
     const std::string late = retracts ? "x" : "y";
@@ -313,7 +313,7 @@ TEST_P(FeedVersions, AnotherAuthorsPostOfTheSameIdStaysAsItIs) {
 
 // ---- Data of earlier releases
 
-TEST_P(FeedVersions, TakesWhatEarlierReleasesWrote) {
+TEST_P(FeedVersions, ReadsItemsOfEarlierReleases) {
   const PostId id = post("ann", "oops");
   Item copy = items_of("ann").at(0);
   copy.erase("outbox");
@@ -331,7 +331,7 @@ TEST_P(FeedVersions, TakesWhatEarlierReleasesWrote) {
 
 // ---- Endpoints without statements
 
-TEST_P(FeedVersions, WritesCopiesOneByOneWhereThereAreNoStatements) {
+TEST_P(FeedVersions, WritesCopiesOneByOneWithoutStatements) {
   follow(30, {"ann"});
   post("ann", "one");
   post("ann", "two");

@@ -85,7 +85,7 @@ TEST_P(FeedInTrouble, AnUndeliverablePostIsReportedAndRetriedWhileOthersAreDeliv
   EXPECT_EQ(texts_of({"fan"}).size(), 21U);
 }
 
-TEST_P(FeedInTrouble, AWorkerDeliversWhatItHadPutOff) {
+TEST_P(FeedInTrouble, AWorkerDeliversPostponedPosts) {
   followers->broken = {{"bad", Code::kValidation}};
   post("bad", "waits");
   FeedOptions mending = options();

@@ -62,7 +62,7 @@ TEST_P(SemaphoreLease, IsRenewedInTheBackgroundIfRequested) {
   EXPECT_OK(watcher.acquire("lock"));
 }
 
-TEST_P(SemaphoreLease, IsRenewedInTheBackgroundAsSoonAsOneWhoSharesItAsks) {
+TEST_P(SemaphoreLease, IsRenewedInTheBackgroundOnceASharerRequestsIt) {
   Semaphore locks(bench.client, stepped());
   auto outer = locks.acquire("lock", {.lease = 30s, .reentry = Reentry::kObject});
   ASSERT_OK(outer);
@@ -172,7 +172,7 @@ TEST_P(SemaphoreLease, ReportsALossInTheDetectingCallWithoutThreads) {
 }
 
 // A renewal's first request takes effect, but its reply is lost, and time passes before the next.
-TEST_P(SemaphoreLease, NeverOutlivesWhatAnObserverCounts) {
+TEST_P(SemaphoreLease, NeverOutlivesTheCountOfAnObserver) {
   auto lease = other().acquire("lock", {.lease = 20s});
   ASSERT_OK(lease);
   Semaphore watcher = other();
@@ -496,7 +496,7 @@ TEST_P(SemaphoreLease, SharesATableWithASortKeyAndOtherPrefixes) {
   EXPECT_TRUE(in_b.list()->items.empty());
 }
 
-TEST_P(SemaphoreLease, TakesHardNames) {
+TEST_P(SemaphoreLease, AcceptsUnusualNames) {
   Semaphore locks = other();
   for (const std::string& name :
        {std::string("#"), std::string("%23"), std::string("a#b"), std::string("a%23b"),

@@ -46,7 +46,7 @@ class SemaphorePermits : public SemaphoreBench {
 };
 STATOR_IN_ALL_HOMES(SemaphorePermits);
 
-TEST_P(SemaphorePermits, LetsAsManyInAsThereArePermits) {
+TEST_P(SemaphorePermits, AdmitsOneHolderPerPermit) {
   Semaphore locks = other();
   std::vector<Lease> leases;
   Fence last{0};
@@ -82,7 +82,7 @@ TEST_P(SemaphorePermits, RefusesLimitsThatDisagree) {
   EXPECT_FAILS(Code::kLimitsDisagree, other().acquire("lock"));
 }
 
-TEST_P(SemaphorePermits, TakesOtherPermitsFromAnOperator) {
+TEST_P(SemaphorePermits, AppliesThePermitsOfAnOperator) {
   EXPECT_FAILS(Code::kNotFound, other().set_permits("lock", 2));
   auto a = other().acquire("lock", {.permits = 2});
   auto b = other().acquire("lock", {.permits = 2});
@@ -184,7 +184,7 @@ TEST_P(SemaphorePermits, IsSharedByThreads) {
 }
 
 // docs/recipes/semaphore.md contains these costs.
-TEST_P(SemaphorePermits, CostsWhatThePageSays) {
+TEST_P(SemaphorePermits, CostsTheDocumentedUnits) {
   STATOR_NEEDS(Ability::kUnitsOfTransactions);
   const auto expect_cost = [&](const char* what, int requests, double units, auto action) {
     const examples::Cost cost = bench.cost_of(action);
@@ -265,7 +265,7 @@ TEST_P(SemaphorePermits, ServesQueuedWaitersInOrder) {
   EXPECT_TRUE(looking.state("lock")->waiters.empty());
 }
 
-TEST_P(SemaphorePermits, LetsNobodyPassQueuedWaiters) {
+TEST_P(SemaphorePermits, DoesNotOvertakeQueuedWaiters) {
   put(item_with(1, {}, {"first"}));
   EXPECT_FAILS(Code::kHeld, other().acquire("lock"));
   EXPECT_FAILS(Code::kTimeout, other().acquire("lock", {.wait = 5s}));
@@ -394,7 +394,7 @@ TEST_P(SemaphorePermits, SharesALeaseWithinItsObjectIfRequested) {
   EXPECT_OK(locks.acquire("lock", {.reentry = Reentry::kObject}));
 }
 
-TEST_P(SemaphorePermits, SharesALeaseWithTheLengthThatIsAskedFor) {
+TEST_P(SemaphorePermits, SharesALeaseWithTheRequestedLength) {
   Semaphore locks = other();
   auto outer = locks.acquire("lock", {.lease = 10s, .reentry = Reentry::kObject});
   ASSERT_OK(outer);
@@ -414,7 +414,7 @@ TEST_P(SemaphorePermits, SharesALeaseWithTheLengthThatIsAskedFor) {
   EXPECT_EQ(longer->remaining(), 60s);
 }
 
-TEST_P(SemaphorePermits, AcquiresWhatWasTakenFromTheLeaseThatItWouldShare) {
+TEST_P(SemaphorePermits, AcquiresALockThatWasTakenFromTheSharedLease) {
   Semaphore locks = other();
   auto outer = locks.acquire("lock", {.lease = 10s, .reentry = Reentry::kObject});
   ASSERT_OK(outer);
@@ -450,7 +450,7 @@ TEST_P(SemaphorePermits, WakesAWaiterInTheProcessAtOnce) {
   EXPECT_EQ(had, 3);
 }
 
-TEST(LockBell, HandsARingOnThatWasNotAnswered) {
+TEST(LockBell, PassesOnAnUnansweredRing) {
   const Home home = open_home("memory");
   SteppedTime time;
   const recipes::LockTable table{.client = *home.client, .options = {.table = "T"}, .time = time};

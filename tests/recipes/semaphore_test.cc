@@ -111,7 +111,7 @@ TEST_P(SemaphoreTest, IsNotReentrant) {
   EXPECT_OK(lease->renew());
 }
 
-TEST_P(SemaphoreTest, FencesGrowOverReleases) {
+TEST_P(SemaphoreTest, FencingTokensGrowOverReleases) {
   Semaphore mine = other();
   Fence last{0};
   for (int i = 0; i < 5; ++i) {
@@ -209,7 +209,7 @@ TEST_P(SemaphoreTest, StaysWithAHolderThatRenews) {
   }
 }
 
-TEST_P(SemaphoreTest, DoesNotCareAboutWallClocks) {
+TEST_P(SemaphoreTest, IgnoresWallClocks) {
   auto lease = other().acquire("lock", {.lease = 120s});
   ASSERT_OK(lease);
   Semaphore watcher = other();
@@ -294,7 +294,7 @@ TEST_P(SemaphoreTest, RepeatsALostRequest) {
   EXPECT_OK(mine.acquire("lock"));
 }
 
-TEST_P(SemaphoreTest, ARequestThatArrivesTwiceDoesNotMoveTheFence) {
+TEST_P(SemaphoreTest, ARequestThatArrivesTwiceDoesNotChangeTheFencingToken) {
   Semaphore mine = other();
   bench.client.first("UpdateItem", 1, repeat());
   auto lease = mine.acquire("lock");
@@ -327,7 +327,7 @@ class EventfulTime final : public TimeSource {
 
 // An HTTP client repeats requests without a response, and returns only the second response. If that
 // is a rejection, the first copy can still be in transit and acquire the lock later.
-TEST_P(SemaphoreTest, ItsLeaseEndsBeforeOthersMayTakeItAlsoWhereALateCopyBeganIt) {
+TEST_P(SemaphoreTest, ItsLeaseEndsBeforeATakeoverAlsoIfALateCopyStartedIt) {
   auto before = other().acquire("lock", {.lease = 1h});
   ASSERT_OK(before);
   Semaphore watcher = other();
@@ -360,7 +360,7 @@ TEST_P(SemaphoreTest, TakesOverOnceWhenTheReplyIsLost) {
   EXPECT_OK(taken->renew());
 }
 
-TEST_P(SemaphoreTest, DoesTheSameWhereRefusalsComeWithoutTheirItems) {
+TEST_P(SemaphoreTest, BehavesTheSameIfRefusalsHaveNoItems) {
   bench.client.withhold_items();
   auto lease = other().acquire("lock", {.lease = 10s, .user = "ann"});
   ASSERT_OK(lease);
@@ -568,7 +568,7 @@ TEST_P(SemaphoreTest, CommitsThroughConflictsAndLostReplies) {
             AttributeValue(3));
 }
 
-TEST_P(SemaphoreTest, LetsOneThreadAtATimeThrough) {
+TEST_P(SemaphoreTest, AdmitsOneThreadAtATime) {
   STATOR_NEEDS(Ability::kTransactions);
   constexpr int kThreads = 6;
   constexpr int kRounds = 8;

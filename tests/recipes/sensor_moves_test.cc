@@ -45,13 +45,13 @@ TEST_P(SensorMoves, MoveASensorWithItsReadings) {
   expect_whole();
 }
 
-TEST_P(SensorMoves, ToWhereItIsChangesTheVersionAlone) {
+TEST_P(SensorMoves, ToTheSamePlaceChangeOnlyTheVersion) {
   const Sensor added = registry().add(sensor()).value();
   EXPECT_EQ(registry().move(added, kOld).value().version, 2);
   expect_whole();
 }
 
-TEST_P(SensorMoves, LeaveOthersInTheRoomAlone) {
+TEST_P(SensorMoves, DoNotAffectOthersInTheRoom) {
   const Sensor added = registry().add(sensor()).value();
   ASSERT_OK(registry().add(sensor("sensor-2")));
   ASSERT_OK(registry().move(added, kNew));
@@ -69,7 +69,7 @@ TEST_P(SensorMoves, FromAnOldVersionAreAConflict) {
   EXPECT_FAILS(Code::kNotFound, registry().move(sensor("ghost"), kNew));
 }
 
-TEST_P(SensorMoves, FromWhereTheSensorIsNotChangeNothing) {
+TEST_P(SensorMoves, FromAnotherPlaceChangeNothing) {
   Sensor known = registry().add(sensor()).value();
   if (kind() != Kind::kLocationItems) GTEST_SKIP() << "the old place is in the item itself";
   known.location = kAbroad;
@@ -113,7 +113,7 @@ TEST_P(SensorMoves, HappenOnceWhenTheReplyIsLost) {
   expect_whole();
 }
 
-TEST_P(SensorMoves, TellTheSameWhereRefusalsComeWithoutTheirItems) {
+TEST_P(SensorMoves, ReportTheSameIfRefusalsHaveNoItems) {
   bench.client.withhold_items();
   bench.client.first(adding(), 1, lose_reply());
   const auto added = registry().add(sensor());

@@ -76,7 +76,7 @@ TEST_P(SensorShards, AreMergedInOrderAtAnyPrecisionAndPageSize) {
       std::vector<std::string>{"id#12"});
 }
 
-TEST_P(SensorShards, MayBecomeMore) {
+TEST_P(SensorShards, CanIncrease) {
   const std::vector<std::string> ids = add_many(registry(), 12);
   SensorOptions any = sharded(5);
   any.city_shards.erase("Poznan");
@@ -97,7 +97,7 @@ TEST_P(SensorShards, MayBecomeMore) {
   EXPECT_EQ(pages_at(sensors, {.city = "Poznan"}, 5), ids);
 }
 
-TEST_P(SensorShards, MustNotBecomeFewer) {
+TEST_P(SensorShards, CannotDecrease) {
   add_many(registry(), 12);
   const SensorRegistry few(bench.client, sharded(1));
   EXPECT_FAILS(Code::kLimitsDisagree, few.at({.city = "Poznan"}));
@@ -112,7 +112,7 @@ TEST_P(SensorShards, MustNotBecomeFewer) {
   EXPECT_FAILS(Code::kLimitsDisagree, registry().get(known.id));
 }
 
-TEST_P(SensorShards, AreLeftByThoseThatMoveAwayAndGo) {
+TEST_P(SensorShards, AreLeftBySensorsThatMoveOrAreDecommissioned) {
   add_many(registry(), 8);
   for (int i = 10; i < 18; ++i) {
     const Sensor known = registry().get({"id#" + std::to_string(i)}).value();
@@ -206,7 +206,7 @@ TEST_P(SensorTables, RefuseNamesThatWouldCollide) {
 }
 
 // Items as the article's program stores them, in either version.
-TEST_P(SensorTables, AreAdoptedWithTheArticlesItemsInThem) {
+TEST_P(SensorTables, AreAdoptedWithItemsOfTheReferenceImplementation) {
   if (kind() == Kind::kMultiAttribute) GTEST_SKIP() << "the article's versions have no such index";
   SensorOptions adopting = options();
   adopting.names.reading_prefix = "READS#";  // the article's readings begin with READ# and a text

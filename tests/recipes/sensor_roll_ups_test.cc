@@ -85,7 +85,7 @@ class SensorRollUps : public SensorSuite {
 };
 STATOR_SENSOR_HOMES(SensorRollUps);
 
-TEST_P(SensorRollUps, AreWhatTheReadingsAreByMinuteHourAndDay) {
+TEST_P(SensorRollUps, SummarizeTheReadingsByMinuteHourAndDay) {
   const std::vector<Reading> readings = random_readings(400, 7);
   ASSERT_OK(registry().record(readings));
   for (const Period period : {Period::kMinute, Period::kHour, Period::kDay}) {
@@ -125,7 +125,7 @@ TEST_P(SensorRollUps, CoverThePeriodsThatTheRangeTouches) {
   EXPECT_EQ(range.items[0].from, noon - 2h);
 }
 
-TEST_P(SensorRollUps, TakeInReadingsThatComeLate) {
+TEST_P(SensorRollUps, IncludeLateReadings) {
   std::vector<Reading> readings = random_readings(60, 3);
   ASSERT_OK(registry().record(readings));
   ASSERT_OK(registry().roll_up(kId, Period::kHour));
@@ -151,7 +151,7 @@ TEST_P(SensorRollUps, FollowAReadingThatIsReplacedAlsoToAnotherUnit) {
   EXPECT_EQ(stored(Period::kMinute), model(corrected, Period::kMinute));
 }
 
-TEST_P(SensorRollUps, VersionsNeverStartAgainThoughAUnitGoesAndComesBack) {
+TEST_P(SensorRollUps, VersionsContinueIfAUnitReturns) {
   const Time noon = at("2024-05-01T12:00:00Z");
   const auto of_unit = [&](const char* unit, int value) {
     std::vector<Reading> readings{reading(noon + 2s, value), reading(noon + 1s, value)};
@@ -305,7 +305,7 @@ TEST_P(SensorRollUps, OutliveTheReadingsThatTheyWereMadeOf) {
   EXPECT_EQ(items.value().items.size(), 3U);
 }
 
-TEST_P(SensorRollUps, HaveNoSumWhereItNeedsMoreThan38Digits) {
+TEST_P(SensorRollUps, HaveNoSumIfItNeedsMoreThan38Digits) {
   const Number large = Number::parse("1e100").value();
   ASSERT_OK(
       registry().record(std::vector<Reading>{{.sensor = kId, .at = now(), .value = large},
@@ -357,7 +357,7 @@ TEST_P(SensorRollUps, PageBothWaysAndKeepTheirCursorsApart) {
   EXPECT_FAILS(Code::kBadCursor, registry().readings(kId, {}, page));
 }
 
-TEST_P(SensorRollUps, StopWhenToldTo) {
+TEST_P(SensorRollUps, StopOnRequest) {
   ASSERT_OK(registry().record(reading(now(), 1)));
   std::stop_source stop;
   stop.request_stop();

@@ -294,7 +294,7 @@ TEST_P(SensorSettingsTest, RaisingTheShardsOmitsNoSensorAtAnyTime) {
   EXPECT_FAILS(Code::kInvalidArgument, writer.change_settings({.city_shards = {{"Poznan", 257}}}));
 }
 
-TEST_P(SensorSettingsTest, ACityIsSpreadLaterByAnOptionThatNobodyHadStored) {
+TEST_P(SensorSettingsTest, ACityIsSpreadLaterByAnOptionThatWasNotStored) {
   if (kind() == Kind::kMultiAttribute) GTEST_SKIP() << "the index has no shard in its key";
   const SensorRegistry reader = registry();
   ASSERT_OK(registry().add(sensor("s0")));

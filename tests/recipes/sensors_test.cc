@@ -65,7 +65,7 @@ TEST_P(SensorsTest, GetsSensorsByLocation) {
 
 // ---- Errors of the article's solution
 
-TEST_P(SensorsTest, DoesNotTakeFloor10ForFloor1) {
+TEST_P(SensorsTest, DoesNotConfuseFloor10WithFloor1) {
   add("one", {.city = "Poznan", .building = "A", .floor = "1", .room = "2"});
   add("ten", {.city = "Poznan", .building = "A", .floor = "10", .room = "2"});
   add("other", {.city = "Poznan", .building = "AB", .floor = "1", .room = "2"});
@@ -85,14 +85,14 @@ TEST_P(SensorsTest, SeparatesPlacesWithAnyNames) {
   EXPECT_EQ(registry().get({"hash"}).value().location.building, "A#2");
 }
 
-TEST_P(SensorsTest, LetsSeveralSensorsShareARoom) {
+TEST_P(SensorsTest, AllowsSeveralSensorsInARoom) {
   const Location room{.city = "Poznan", .building = "A", .floor = "1", .room = "2"};
   add("a", room);
   add("b", room);
   EXPECT_THAT(ids_at(room), ElementsAre("a", "b"));
 }
 
-TEST_P(SensorsTest, TakesIdsAsTheyAre) {
+TEST_P(SensorsTest, KeepsIdsUnchanged) {
   for (const char* id : {"NORTH-1", "TH-1", "a#b", "a", "SENSOR#x", "%23", "#"}) {
     add(id, {.city = "Poznan", .building = "A", .floor = "1", .room = id});
     EXPECT_EQ(registry().get({id}).value().id.text, id);
@@ -109,14 +109,14 @@ TEST_P(SensorsTest, ReturnsNotFoundForAnAbsentSensor) {
   EXPECT_FAILS(Code::kNotFound, registry().latest({"none"}, 1));
 }
 
-TEST_P(SensorsTest, AnswersASensorWithoutReadings) {
+TEST_P(SensorsTest, ReturnsASensorWithoutReadings) {
   ASSERT_OK(registry().add(sensor()));
   const auto latest = registry().latest({"sensor-1"}, 3).value();
   EXPECT_EQ(latest.sensor, sensor());
   EXPECT_THAT(latest.readings, IsEmpty());
 }
 
-TEST_P(SensorsTest, DoesNotTakeAReadingForTheSensor) {
+TEST_P(SensorsTest, DoesNotConfuseAReadingWithTheSensor) {
   ASSERT_OK(registry().record(reading(now(), 1), Check::kNone));
   EXPECT_FAILS(Code::kNotFound, registry().latest({"sensor-1"}, 1));
   EXPECT_EQ(registry().readings({"sensor-1"}).value().items.size(), 1U);
@@ -274,7 +274,7 @@ TEST_P(SensorsTest, ReplacesAReadingOfTheSameTimeByDefault) {
   EXPECT_THAT(registry().latest({"sensor-1"}, 5).value().readings, ElementsAre(reading(now(), 3)));
 }
 
-TEST_P(SensorsTest, KeepsTheFirstReadingWhereAsked) {
+TEST_P(SensorsTest, KeepsTheFirstReadingIfRequested) {
   STATOR_NEEDS(Ability::kTransactions);
   const SensorRegistry sensors = registry(Duplicates::kKeepFirst);
   ASSERT_OK(sensors.add(sensor()));
@@ -288,7 +288,7 @@ TEST_P(SensorsTest, KeepsTheFirstReadingWhereAsked) {
               ElementsAre(reading(now(), 1), reading(now() - 1s, 3)));
 }
 
-TEST_P(SensorsTest, RefusesAnotherReadingOfTheSameTimeWhereAsked) {
+TEST_P(SensorsTest, RejectsAnotherReadingOfTheSameTimeIfRequested) {
   STATOR_NEEDS(Ability::kTransactions);
   const SensorRegistry sensors = registry(Duplicates::kRefuse);
   ASSERT_OK(sensors.add(sensor()));
@@ -376,7 +376,7 @@ TEST_P(SensorsTest, CostsTheDocumentedUnits) {
   EXPECT_LE(finding.read_units, 1);
 }
 
-TEST_P(SensorsTest, AsksForRegistrationOnceAndThenRemembersIt) {
+TEST_P(SensorsTest, ChecksRegistrationOnceAndThenRemembersIt) {
   ASSERT_OK(registry().add(sensor()));
   const SensorRegistry sensors = registry();
   const auto asked = [&] { return bench.client.sent("BatchGetItem"); };
@@ -395,7 +395,7 @@ TEST_P(SensorsTest, AsksForRegistrationOnceAndThenRemembersIt) {
   EXPECT_FAILS(Code::kNotFound, sensors.record(reading(now(), 5), Check::kCached));
 }
 
-TEST_P(SensorsTest, ItsTableExpiresReadingsWhereThereIsARetention) {
+TEST_P(SensorsTest, ItsTableExpiresReadingsIfThereIsARetention) {
   STATOR_NEEDS(Ability::kTimeToLive);
   SensorOptions kept = options();
   kept.table = "Kept";
@@ -404,7 +404,7 @@ TEST_P(SensorsTest, ItsTableExpiresReadingsWhereThereIsARetention) {
   EXPECT_EQ(bench.client.describe_time_to_live({.table = "Kept"}).value().attribute, "expires_at");
 }
 
-TEST_P(SensorsTest, NeitherStoresNorAnswersWhatHasExpired) {
+TEST_P(SensorsTest, NeitherStoresNorReturnsExpiredReadings) {
   SensorOptions kept = options();
   kept.retention = 1h;
   const SensorRegistry sensors(bench.client, kept);
@@ -441,7 +441,7 @@ TEST_P(SensorsTest, NeitherStoresNorAnswersWhatHasExpired) {
   EXPECT_EQ(swept.value().items.size(), 7U) << "is not swept";
 }
 
-TEST_P(SensorsTest, KeepsNumbersToTheLastOf38DigitsAndTakesNoOthers) {
+TEST_P(SensorsTest, KeepsNumbersOf38DigitsAndRejectsOthers) {
   ASSERT_OK(registry().add(sensor()));
   const std::string digits = "-0.12345678901234567890123456789012345678";
   ASSERT_OK(registry().record({.sensor = {"sensor-1"},
@@ -461,7 +461,7 @@ TEST_P(SensorsTest, KeepsNumbersToTheLastOf38DigitsAndTakesNoOthers) {
   EXPECT_FAILS(Code::kValidation, Number::from_double(std::numeric_limits<double>::quiet_NaN()));
 }
 
-TEST_P(SensorsTest, TakesTheLongestKeysAndTheFirstAndTheLastInstant) {
+TEST_P(SensorsTest, AcceptsTheLongestKeysAndTheFirstAndTheLastInstant) {
   SensorOptions patient = options();
   patient.max_skew = 24h * 365 * 250;
   const SensorRegistry sensors(bench.client, patient);

@@ -179,7 +179,7 @@ TEST_P(FeedStops, EndDeliveryAndReleaseItsClaim) {
   }
 }
 
-TEST_P(FeedStops, ReleaseTheClaimIfTheyComeDuringItsRelease) {
+TEST_P(FeedStops, ReleaseTheClaimIfTheyOccurDuringItsRelease) {
   ASSERT_OK(feed().deliver_pending());  // a worker of a stream begins with a scan
   ASSERT_OK(feed().publish({"ann"}, "post"));
   std::stop_source stop;

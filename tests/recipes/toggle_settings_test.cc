@@ -159,7 +159,7 @@ TEST_P(ToggleSettingsTest, AsOfKnowsAllOfTheRetentionThoughTheEventsWereDatedAhe
             AttributeValue((ahead + 1h + 10min).unix_seconds()));
 }
 
-TEST_P(ToggleSettingsTest, AnEventWhoseExpiryCouldNotBeSetIsNotAnsweredAsSaved) {
+TEST_P(ToggleSettingsTest, AnEventWhoseExpiryCouldNotBeSetIsNotReportedAsSaved) {
   if (gated()) GTEST_SKIP() << "late events are not stored";
   const Toggle<bool> toggle(bench.client, kept(1h));
   for (int i = 0; i < 12; ++i) {

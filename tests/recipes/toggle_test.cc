@@ -111,7 +111,7 @@ TEST_P(ToggleTest, KeepsLateEventsInTheLogOrDiscardsThem) {
   }
 }
 
-TEST_P(ToggleTest, AnswersDuplicateAlsoAfterLaterEvents) {
+TEST_P(ToggleTest, ReportsADuplicateAlsoAfterLaterEvents) {
   Toggle<bool> toggle(bench.client, options());
   ASSERT_OK(toggle.save({"t"}, true, now(), {"a"}));
   EXPECT_EQ(toggle.save({"t"}, true, now(), {"a"}).value(), Saved::kDuplicate);
@@ -169,7 +169,7 @@ TEST_P(ToggleTest, SeparatesTogglesWithAnyIds) {
   EXPECT_FAILS(Code::kInvalidArgument, toggle.save({longest + "x"}, true, now()));
 }
 
-TEST_P(ToggleTest, AnswersARepetitionAfterALostReplyAsTheFirst) {
+TEST_P(ToggleTest, ReportsARepetitionAfterALostReplyAsTheFirst) {
   Toggle<bool> toggle(bench.client, options());
   bench.client.first(write(), 1, lose_reply());
   EXPECT_EQ(toggle.save({"t"}, true, now(), {"a"}).value(), Saved::kNewest);
@@ -180,7 +180,7 @@ TEST_P(ToggleTest, AnswersARepetitionAfterALostReplyAsTheFirst) {
   EXPECT_EQ(toggle.history({"t"}).value().items.size(), 3U);
 }
 
-TEST_P(ToggleTest, AnswersTheSameWhereRefusalsComeWithoutTheirItems) {
+TEST_P(ToggleTest, BehavesTheSameIfRefusalsHaveNoItems) {
   bench.client.withhold_items();
   Toggle<bool> toggle(bench.client, options());
   const Time time = now();
@@ -191,7 +191,7 @@ TEST_P(ToggleTest, AnswersTheSameWhereRefusalsComeWithoutTheirItems) {
   EXPECT_EQ(toggle.save({"t"}, true, time - 1s, {"b"}).value(), Saved::kLate);
 }
 
-TEST_P(ToggleTest, GivesUpOnEndlessThrottlingAfterABoundedNumberOfAttempts) {
+TEST_P(ToggleTest, StopsAfterALimitedNumberOfThrottledAttempts) {
   Toggle<bool> toggle(bench.client, options());
   bench.client.before([](std::string_view, int) { return refuse(Code::kThrottling); });
   const int before = bench.client.sent();
@@ -199,7 +199,7 @@ TEST_P(ToggleTest, GivesUpOnEndlessThrottlingAfterABoundedNumberOfAttempts) {
   EXPECT_EQ(bench.client.sent() - before, RetryPolicy().max_attempts);
 }
 
-TEST_P(ToggleTest, TakesNoFailureForTheFirstWrite) {
+TEST_P(ToggleTest, DoesNotTreatAFailureAsTheFirstWrite) {
   Toggle<bool> toggle(bench.client, options());
   bench.client.before([this](std::string_view operation, int) {
     if (operation != write()) return pass();
@@ -214,7 +214,7 @@ TEST_P(ToggleTest, TakesNoFailureForTheFirstWrite) {
   EXPECT_FAILS(Code::kNotFound, toggle.latest({"t"}));
 }
 
-TEST_P(ToggleTest, TakesAFullCollectionForNoErrorOfTheEvent) {
+TEST_P(ToggleTest, DoesNotTreatAFullCollectionAsAnErrorOfTheEvent) {
   Toggle<bool> toggle(bench.client, options());
   bench.client.before([this](std::string_view operation, int) {
     if (operation != write()) return pass();
@@ -327,7 +327,7 @@ TEST_P(ToggleTest, BoundsTheLogByTimeFromIncludedToExcluded) {
   EXPECT_TRUE(toggle.history({"t"}, {.from = start, .to = start}).value().items.empty());
 }
 
-TEST_P(ToggleTest, RefusesACursorOfAnotherQuestion) {
+TEST_P(ToggleTest, RejectsACursorOfAnotherQuery) {
   Toggle<bool> toggle(bench.client, options());
   for (int i = 0; i < 3; ++i) ASSERT_OK(toggle.save({"t"}, true, now() + std::chrono::seconds(i)));
   const std::string cursor = toggle.history({"t"}, {}, {.limit = 1}).value().next;
@@ -411,7 +411,7 @@ TEST_P(ToggleTest, SharesATableOfOtherKeyNamesWithOtherEntities) {
   }
 }
 
-TEST_P(ToggleTest, TakesTimesFromTheYear1To9999) {
+TEST_P(ToggleTest, AcceptsTimesFromTheYear1To9999) {
   ToggleOptions patient = options();
   patient.max_skew = std::chrono::hours(24 * 366 * 200);
   const Toggle<bool> toggle(bench.client, patient);
@@ -461,7 +461,7 @@ TEST_P(ToggleTest, StoresOtherTypesAndRejectsMismatches) {
   EXPECT_EQ(any.latest({"any"}).value().state, scene);
 }
 
-TEST_P(ToggleTest, ItsTableExpiresWhatIsSupersededWhereThereIsARetention) {
+TEST_P(ToggleTest, ItsTableExpiresSupersededEventsIfThereIsARetention) {
   STATOR_NEEDS(Ability::kTimeToLive);
   const auto expiry_of = [&](const ToggleOptions& of) {
     EXPECT_OK(create_table_if_missing(bench.client, AnyToggle::table_definition(of)));
@@ -481,7 +481,7 @@ TEST_P(ToggleTest, ItsTableExpiresWhatIsSupersededWhereThereIsARetention) {
   EXPECT_FAILS(Code::kConflict, create_table_if_missing(bench.client, other));
 }
 
-TEST_P(ToggleTest, ItsTableDoesWithoutTimeToLiveWhereThereIsNone) {
+TEST_P(ToggleTest, ItsTableHasNoTimeToLiveWithoutARetention) {
   ToggleOptions kept = options();
   kept.retention = std::chrono::hours(1);
   const RecipeTable table = AnyToggle::table_definition(kept);

@@ -35,7 +35,7 @@ constexpr MemberShape kMembers[] = {{"TableName", &kTable, true},
                                     {"Parts", &kParts}};
 constexpr Shape kRequest{.kind = Shape::Kind::kStructure, .members = kMembers};
 
-TEST(Document, HoldsWhatItsShapeHas) {
+TEST(Document, HasOnlyTheMembersOfItsShape) {
   const Item document = must(wire::read_document(
       R"({"TableName": "arn:aws:dynamodb:us-east-1:000000782867:table/Tab", "Small": 3, "Flag": true,
           "Time": 1.5, "Parts": [{"Name": "ab", "Colour": "RED"}], "Other": {}, "Digits": null})",

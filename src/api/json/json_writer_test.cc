@@ -24,7 +24,7 @@ std::string written(std::string_view text) {
   return std::move(json).finish();
 }
 
-TEST(JsonWriter, EscapesWhatMustBeEscapedAndNothingElse) {
+TEST(JsonWriter, EscapesOnlyCharactersThatNeedIt) {
   EXPECT_EQ(written(""), R"("")");
   EXPECT_EQ(written("plain text of some length, é and 😀"),
             "\"plain text of some length, é and 😀\"");
@@ -32,7 +32,7 @@ TEST(JsonWriter, EscapesWhatMustBeEscapedAndNothingElse) {
   EXPECT_EQ(written(std::string_view("\0\x1f\x7f", 3)), "\"\\u0000\\u001f\x7f\"");
 }
 
-TEST(JsonWriter, FindsEveryByteToEscapeAtEveryPlace) {
+TEST(JsonWriter, FindsEveryByteToEscapeAtEveryPosition) {
   for (const std::size_t length : {1U, 7U, 8U, 19U, 31U, 32U, 33U, 47U, 64U, 71U}) {
     for (std::size_t at = 0; at < length; ++at) {
       for (int byte = 0; byte < 256; ++byte) {
@@ -120,7 +120,7 @@ TEST(PlainJson, HasNoTypeNames) {
             R"({"a":"x","b":"YWI=","c":7,"d":true,"e":null,"f":[1,2],"g":["y",{"h":1}]})");
 }
 
-TEST(Base64, DecodesWhatItEncodes) {
+TEST(Base64, DecodesItsOwnOutput) {
   std::string bytes;
   for (int length = 0; length < 70; ++length) {
     const std::string text = to_base64(bytes);
@@ -135,7 +135,7 @@ TEST(Base64, DecodesWhatItEncodes) {
   EXPECT_EQ(to_base64("foob"), "Zm9vYg==");
 }
 
-TEST(Base64, RefusesWhatNoEncoderWrites) {
+TEST(Base64, RejectsMalformedText) {
   for (const std::string_view text : {"a", "ab", "abc", "====", "a===", "ab=c", "a=bc", "=abc",
                                       "ab-_", "ab c", "abc\n", "Zm9vYh==", "Zm9vYmF="}) {
     EXPECT_THAT(from_base64(text), FailsWith(Code::kSerialization, "")) << text;

@@ -9,7 +9,7 @@
 namespace stator {
 namespace {
 
-TEST(PlainJson, BecomesAnItemAndComesBackTheSame) {
+TEST(PlainJson, RoundTripsThroughAnItem) {
   const std::string text =
       R"({"a":"\u00fc","b":[1,-2.5,true,null,{"c":[]}],"n":12345678901234567890123456789012345678})";
   const auto item = wire::item_from_plain_json(text);
@@ -29,7 +29,7 @@ TEST(PlainJson, RejectsTextThatIsNotAnObject) {
   }
 }
 
-TEST(PlainJson, RefusesDepthsThatNoItemHas) {
+TEST(PlainJson, RejectsMoreLevelsThanItemsHave) {
   const auto nested = [](int depth) {
     return "{\"a\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
   };

@@ -181,7 +181,7 @@ TEST_F(Model, HasEveryMemberOfErrors) {
   }
 }
 
-TEST_F(Model, HasEveryMemberOfAnswers) {
+TEST_F(Model, HasEveryMemberOfResponses) {
   expect_output("CreateTable", to_json(CreateTableResult{test::sample_description()}));
   expect_output("DescribeTable", to_json(DescribeTableResult{test::sample_description()}));
   expect_output("DeleteTable", to_json(DeleteTableResult{test::sample_description()}));

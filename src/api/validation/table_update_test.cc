@@ -58,7 +58,7 @@ TEST(TableUpdate, MustChangeSomething) {
               FailsWith(Code::kValidation, text));
 }
 
-TEST(TableUpdate, RefusesTheThroughputThatIsThere) {
+TEST(TableUpdate, RejectsUnchangedThroughput) {
   EXPECT_THAT(
       update(provisioned(), {.throughput = Throughput{.read = 5, .write = 6}}),
       FailsWith(Code::kValidation,
@@ -112,7 +112,7 @@ TEST(TableUpdate, SwitchesTheBillingModeOfTheIndexesToo) {
   EXPECT_EQ((*back->global_indexes)[0].throughput, kOne);
 }
 
-TEST(TableUpdate, TakesOneIndexChangeAtATime) {
+TEST(TableUpdate, AllowsOneIndexChangeAtATime) {
   EXPECT_THAT(update(on_demand(), with({{.create = index_on("one", "a")}, {.remove = "byColor"}},
                                        {{{"a", ScalarType::kS}}})),
               FailsWith(Code::kLimitExceeded,

@@ -80,7 +80,7 @@ TEST(Validate, RefusesTableNames) {
 }
 
 // Reads of a table whose name is too short fail later, because the table does not exist.
-TEST(Validate, LetsShortNamesOfTablesToReadPass) {
+TEST(Validate, AcceptsShortTableNamesInReads) {
   EXPECT_THAT(validate(GetItemRequest{.table = "a", .key = {{"pk", "1"}}}), IsOk());
 }
 

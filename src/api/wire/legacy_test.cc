@@ -209,7 +209,7 @@ TEST(Legacy, KeyConditionsCombineWithAFilterExpression) {
   EXPECT_EQ(resolved(*read->filter, read->names, read->values), "mine = 7");
 }
 
-TEST(Legacy, QueryRefusesWhatKeysCannotAnswer) {
+TEST(Legacy, QueryRejectsOperatorsThatKeysDoNotSupport) {
   EXPECT_THAT(read_request<QueryRequest>(
                   R"({"TableName":"Table","KeyConditions":{"pk":{"ComparisonOperator":"NE",)"
                   R"("AttributeValueList":[{"S":"a"}]}}})"),

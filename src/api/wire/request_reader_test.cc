@@ -134,7 +134,7 @@ TEST(Reader, RejectsInvalidAttributeValues) {
   }
 }
 
-TEST(Reader, AcceptsTheOddButValid) {
+TEST(Reader, AcceptsUnusualButValidRequests) {
   EXPECT_THAT(put_value(R"({"S":"\ud83d\ude00"})"), IsOk());
   EXPECT_THAT(put_value(R"({"S":"a","N":null})"), IsOk());
   EXPECT_THAT(put_value(R"({"S":"","Unknown":[1,{}]})"), IsOk());
@@ -151,7 +151,7 @@ TEST(Reader, AcceptsTheOddButValid) {
   EXPECT_FALSE(null->filter);
 }
 
-TEST(Reader, TakesTheNameFromAnArn) {
+TEST(Reader, ReadsTheNameInAnArn) {
   const auto read = read_request<DescribeTableRequest>(
       R"({"TableName":"arn:aws:dynamodb:eu-west-1:123456789012:table/Music"})");
   ASSERT_THAT(read, IsOk());
@@ -285,7 +285,7 @@ TEST(Reader, RefusesFeaturesThatWouldOtherwiseBeLost) {
               FailsWith(Code::kValidation, "'streamSpecification.streamEnabled'"));
 }
 
-TEST(Reader, WantsExactlyOneActionInATransactionsElement) {
+TEST(Reader, RequiresExactlyOneActionPerTransactionItem) {
   const std::string_view message =
       "TransactItems can only contain one of Check, Put, Update or Delete";
   EXPECT_THAT(read_request<TransactWriteItemsRequest>(R"({"TransactItems":[{}]})"),

@@ -18,12 +18,12 @@ EncodedItems one_large_item_and_many_small_ones() {
   return items;
 }
 
-TEST(ResponseWriter, ReservesForAPageWhatAllItsItemsNeedTogether) {
+TEST(ResponseWriter, ReservesTheSizeOfAllItemsOfAPage) {
   const std::string json = to_json(PageResponse{.items = one_large_item_and_many_small_ones()});
   EXPECT_LE(json.capacity(), 3 * json.size());
 }
 
-TEST(ResponseWriter, ReservesForAStatementWhatAllItsItemsNeedTogether) {
+TEST(ResponseWriter, ReservesTheSizeOfAllItemsOfAStatement) {
   const std::string json =
       to_json(StatementResponse{.items = one_large_item_and_many_small_ones()});
   EXPECT_LE(json.capacity(), 3 * json.size());

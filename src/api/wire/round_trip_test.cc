@@ -75,7 +75,7 @@ TEST(RoundTrip, KeepsEveryMemberOfRequestsForStreams) {
   EXPECT_EQ(at_time->timestamp_ms, 1'791'316'726'480);
 }
 
-TEST(RoundTrip, KeepsAnswersAboutTimeToLive) {
+TEST(RoundTrip, KeepsResponsesAboutTimeToLive) {
   const TimeToLiveSpecification specification{.enabled = true, .attribute = "expires"};
   const auto set =
       read_result<UpdateTimeToLiveResult>(to_json(UpdateTimeToLiveResult{specification}));
@@ -108,7 +108,7 @@ TEST(RoundTrip, OmitsAbsentMembers) {
   EXPECT_EQ(to_json(ScanRequest{.table = "T"}), R"({"TableName":"T"})");
 }
 
-TEST(RoundTrip, ReadsBackWhatRequestsHold) {
+TEST(RoundTrip, KeepsTheValuesOfRequests) {
   const auto put = read_request<PutItemRequest>(to_json(test::full_put()));
   ASSERT_THAT(put, IsOk());
   EXPECT_EQ(put->item, test::sample_item());
@@ -126,7 +126,7 @@ TEST(RoundTrip, ReadsBackWhatRequestsHold) {
   EXPECT_EQ(create->tags, test::full_create().tags);
 }
 
-TEST(RoundTrip, KeepsAnswersToWrites) {
+TEST(RoundTrip, KeepsResponsesToWrites) {
   const auto result = read_result<WriteResult>(to_json(test::full_write_response()));
   ASSERT_THAT(result, IsOk());
   EXPECT_EQ(result->attributes, test::sample_item());
@@ -136,7 +136,7 @@ TEST(RoundTrip, KeepsAnswersToWrites) {
   EXPECT_EQ(result->metrics->size_upper_gb, 1);
 }
 
-TEST(RoundTrip, KeepsAnswersToReads) {
+TEST(RoundTrip, KeepsResponsesToReads) {
   const auto got = read_result<GetItemResult>(to_json(GetItemResponse{
       .item = encode_item(test::sample_item()), .capacity = test::sample_capacity()}));
   ASSERT_THAT(got, IsOk());
@@ -163,7 +163,7 @@ TEST(RoundTrip, KeepsAnswersToReads) {
   EXPECT_EQ(found->capacity, (VectorCapacity{.search_bytes = 2048}));
 }
 
-TEST(RoundTrip, KeepsAnswersToBatchesAndTransactions) {
+TEST(RoundTrip, KeepsResponsesToBatchesAndTransactions) {
   const auto got = read_result<BatchGetItemResult>(to_json(test::full_batch_get_response()));
   ASSERT_THAT(got, IsOk());
   EXPECT_EQ(got->items.at("Table"), (std::vector<Item>{test::sample_item(), test::sample_key()}));
@@ -240,7 +240,7 @@ TEST(RoundTrip, OmitsTheItemsOfACount) {
   EXPECT_EQ(to_json(count).find("\"Items\""), std::string::npos);
 }
 
-TEST(RoundTrip, WritesTheSameTextFromTheBinaryFormAndFromTheTree) {
+TEST(RoundTrip, WritesTheSameJsonFromEncodedAndDecodedItems) {
   const Item item = test::sample_item();
   const std::string wrapped =
       to_json(GetItemResponse{.item = encode_item(item), .capacity = std::nullopt});
@@ -250,7 +250,7 @@ TEST(RoundTrip, WritesTheSameTextFromTheBinaryFormAndFromTheTree) {
   EXPECT_EQ(*back, item);
 }
 
-TEST(Errors, CarryTypeMessageItemAndReasonsThereAndBack) {
+TEST(Errors, KeepTypeMessageItemAndReasons) {
   ErrorDetail detail{.item = std::nullopt,
                      .reasons = {{},
                                  {.code = "ConditionalCheckFailed",
@@ -284,7 +284,7 @@ TEST(Errors, CarryTypeMessageItemAndReasonsThereAndBack) {
   EXPECT_EQ(failed_read.detail->item, test::sample_key());
 }
 
-TEST(Errors, SpellReasonsOfThrottlingAsTheServiceDoes) {
+TEST(Errors, SpellThrottlingReasonsAsDynamoDbDoes) {
   const ErrorDetail detail{
       .throttling_reasons = {{.reason = "TableReadProvisionedThroughputExceeded",
                               .resource = "arn:aws:dynamodb:us-east-1:000000782867:table/T"},
@@ -326,7 +326,7 @@ TEST(Errors, HaveTheDocumentedTypesAndStatuses) {
   EXPECT_EQ(http_status(Code::kUnavailable), 503);
 }
 
-TEST(Errors, OfThisMachineDoNotLeaveIt) {
+TEST(Errors, HideInternalCodes) {
   const std::string json = error_to_json({.code = Code::kIo, .message = "/secret/path: full"});
   EXPECT_EQ(json.find("secret"), std::string::npos);
   EXPECT_EQ(read_error(500, json).code, Code::kInternalServerError);
@@ -345,7 +345,7 @@ TEST(Errors, OfThisMachineDoNotLeaveIt) {
   EXPECT_NE(statements.find(R"("Message":"m")"), std::string::npos) << statements;
 }
 
-TEST(Errors, AreReadFromEveryCodeAndFromNoJsonAtAll) {
+TEST(Errors, AreReadForEveryCodeAndWithoutJson) {
   for (int i = 0; i <= static_cast<int>(Code::kServiceUnavailable); ++i) {
     const auto code = static_cast<Code>(i);
     EXPECT_EQ(read_error(400, error_to_json({.code = code, .message = "m"})).code, code)
@@ -357,7 +357,7 @@ TEST(Errors, AreReadFromEveryCodeAndFromNoJsonAtAll) {
   EXPECT_EQ(read_error(400, R"({"__type":"ThrottlingException"})").code, Code::kThrottling);
 }
 
-TEST(Answers, ThatCannotBeReadAreTheServicesFault) {
+TEST(Responses, ThatCannotBeReadAreServerErrors) {
   EXPECT_THAT(read_result<GetItemResult>("{"),
               test::FailsWith(Code::kInternalServerError, "not valid JSON"));
   EXPECT_THAT(read_result<GetItemResult>(R"({"Item":7})"),

@@ -244,7 +244,7 @@ TEST_F(JobsTest, AreCounted) {
   EXPECT_EQ(jobs_.stats().oldest.count(), 0);
 }
 
-TEST_F(JobsTest, DropWhatIsLeftWhenStopped) {
+TEST_F(JobsTest, DropPendingWorkWhenStopped) {
   Scripted::Ends ends;
   add("endless", [](int) { return JobState::kMore; }, ends);
   jobs_.stop();

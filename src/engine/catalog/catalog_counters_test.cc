@@ -66,7 +66,7 @@ TEST_F(SharedCounters, AddUp) {
   EXPECT_EQ(totals_of(third), (Counters::Totals{.items = 5, .bytes = 50}));
 }
 
-TEST_F(SharedCounters, AreKnownToWhoStartsLater) {
+TEST_F(SharedCounters, AreKnownToEnginesThatStartLater) {
   count_writes(ours_, 3);
   ours_->share_counters();
   SharedCatalog third(backend_, kCountersSeed + 2);

@@ -92,7 +92,7 @@ class RacingStore final : public test::ForwardingStore {
   bool has_raced_ = false;
 };
 
-TEST_F(CatalogFormat, TakesTheHeaderOfAProcessThatBeganFirst) {
+TEST_F(CatalogFormat, UsesTheHeaderOfAProcessThatStartedFirst) {
   engine_.reset();
   inner_ = make_memory_store();
   open(std::make_unique<RacingStore>(inner_));
@@ -111,7 +111,7 @@ TEST_F(CatalogFormat, RefusesOtherFormatsAndNamesBoth) {
   }
 }
 
-TEST_F(CatalogFormat, IsMigratedWhereverAnEarlierAttemptEnded) {
+TEST_F(CatalogFormat, IsMigratedAfterAnyInterruption) {
   for (uint64_t from = kOldestFormat; from < kCatalogFormat; ++from) {
     for (int operation = 0;; ++operation) {
       SCOPED_TRACE(operation);
@@ -233,7 +233,7 @@ TEST(StoredDefinition, HasTheMembersOfItsFormat) {
   EXPECT_THAT(decode_table(bytes), IsOk());
 }
 
-TEST(StoredCodes, StandForTheSameEnumeratorsForever) {
+TEST(StoredCodes, AlwaysRepresentTheSameEnumerators) {
   const auto codes = [](auto... values) { return std::vector<int>{stored_code(values)...}; };
   EXPECT_THAT(codes(KeyType::kHash, KeyType::kRange), ElementsAre(0, 1));
   EXPECT_THAT(codes(ScalarType::kS, ScalarType::kN, ScalarType::kB), ElementsAre(0, 1, 2));

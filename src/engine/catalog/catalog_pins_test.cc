@@ -158,7 +158,7 @@ class CatalogPins : public ::testing::Test {
   std::vector<uint64_t> versions_;  // of the records; one record per epoch
 };
 
-TEST_F(CatalogPins, KeepWhatAJobReadsAndNoMore) {
+TEST_F(CatalogPins, KeepOnlyTheRecordsThatAJobReads) {
   ASSERT_THAT(pin(versions_[2]), IsOk());
   trim();
   EXPECT_EQ(records(), from(2));
@@ -189,7 +189,7 @@ TEST_F(CatalogPins, KeepTheOldestOfSeveralJobs) {
   EXPECT_EQ(records(), from(2));
 }
 
-TEST_F(CatalogPins, AreRefusedWhatWasGivenUp) {
+TEST_F(CatalogPins, AreRefusedForTrimmedRecords) {
   trim();
   ASSERT_EQ(records(), from(5));
   EXPECT_THAT(pin(versions_[4]), FailsWith(Code::kTrimmedDataAccess, "trimmed"));
@@ -200,7 +200,7 @@ TEST_F(CatalogPins, AreRefusedWhatWasGivenUp) {
 }
 
 // The other process pins at every point of a trim that permits it.
-TEST_F(CatalogPins, ThatComeBeforeTheDecisionToTrimAreSeen) {
+TEST_F(CatalogPins, BeforeTheDecisionToTrimAreSeen) {
   bool pinned = false;
   hooks_.before_drop = [&]() -> Result<void> {
     return fail(Code::kIo, "nothing is to be dropped");
@@ -212,7 +212,7 @@ TEST_F(CatalogPins, ThatComeBeforeTheDecisionToTrimAreSeen) {
   EXPECT_NE(hooks_.before_drop, nullptr) << "a pinned record would have been erased";
 }
 
-TEST_F(CatalogPins, ThatComeAfterTheDecisionToTrimAreRefused) {
+TEST_F(CatalogPins, AfterTheDecisionToTrimAreRefused) {
   std::optional<Result<void>> early;
   std::optional<Result<void>> late;
   hooks_.before_drop = [&]() -> Result<void> {
@@ -228,7 +228,7 @@ TEST_F(CatalogPins, ThatComeAfterTheDecisionToTrimAreRefused) {
   EXPECT_EQ(records(), from(5));
 }
 
-TEST_F(CatalogPins, DoNotBringBackWhatATrimGaveUpAndDidNotErase) {
+TEST_F(CatalogPins, DoNotRestoreTrimmedRecordsThatAreNotErasedYet) {
   hooks_.before_drop = []() -> Result<void> { return fail(Code::kIo, "stopped"); };
   trim();
   ASSERT_EQ(records(), versions_);
@@ -274,7 +274,7 @@ TEST_F(CatalogPins, AreRefusedForATableThatAnotherProcessDropped) {
   EXPECT_FALSE(has_row(key_));
 }
 
-TEST_F(CatalogPins, AreRefusedForATableThatIsDroppedMeanwhile) {
+TEST_F(CatalogPins, AreRefusedForATableThatIsDroppedConcurrently) {
   const Item asked = job(versions_[2]);
   const TablePtr known = *trimmer_->snapshot()->find("Things");
   hooks_.in_decide = [&] { must(reader_->drop("Things", kNowMs, test::no_backup)); };

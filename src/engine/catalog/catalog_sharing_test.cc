@@ -84,7 +84,7 @@ class CatalogSharing : public ::testing::Test {
   SharedCatalog theirs_{backend_, kSeed + 1};
 };
 
-TEST_F(CatalogSharing, CreatesOnWhatOthersChanged) {
+TEST_F(CatalogSharing, CreatesAfterChangesByOthers) {
   expect_both([](Catalog& catalog) { return catalog.create(streaming_table("Ours"), kNowMs); });
   EXPECT_THAT(theirs_->create(hash_table("Ours"), kNowMs), FailsWith(Code::kResourceInUse, "Ours"));
 }
@@ -99,7 +99,7 @@ TEST_F(CatalogSharing, RefusesANameThatOthersTook) {
   EXPECT_THAT(ours_->create(hash_table("Also"), kNowMs), FailsWith(Code::kResourceInUse, "Also"));
 }
 
-TEST_F(CatalogSharing, UpdatesWhatOthersUpdated) {
+TEST_F(CatalogSharing, UpdatesATableThatOthersUpdated) {
   expect_both([](Catalog& catalog) { return add_tag(catalog, "ours"); });
 }
 
@@ -110,7 +110,7 @@ TEST_F(CatalogSharing, UpdatesATableThatOthersCreated) {
   expect_agreement();
 }
 
-TEST_F(CatalogSharing, GivesIndexesAndQueuesTheirOwnSpaces) {
+TEST_F(CatalogSharing, AllocatesSeparateKeyspacesForIndexesAndQueues) {
   const auto enable = [](TableDefinition& definition) -> Result<void> {
     definition.expiry = ExpiryQueue{.attribute = "until", .space = 0};
     return {};
@@ -132,7 +132,7 @@ TEST_F(CatalogSharing, GivesIndexesAndQueuesTheirOwnSpaces) {
   EXPECT_EQ(spaces.size(), count) << "a space has two owners";
 }
 
-TEST_F(CatalogSharing, DropsWhatOthersUpdated) {
+TEST_F(CatalogSharing, DropsATableThatOthersUpdated) {
   expect_both([](Catalog& catalog) { return catalog.drop("Things", kNowMs, test::no_backup); });
 }
 
@@ -145,14 +145,14 @@ TEST_F(CatalogSharing, KeepsATableThatOthersProtected) {
   expect_agreement();
 }
 
-TEST_F(CatalogSharing, DoesNotFindWhatOthersDropped) {
+TEST_F(CatalogSharing, DoesNotFindATableThatOthersDropped) {
   must(theirs_->drop("Things", kNowMs, test::no_backup));
   EXPECT_THAT(add_tag(*ours_, "ours"), FailsWith(Code::kResourceNotFound, "Things"));
   EXPECT_THAT(ours_->drop("Things", kNowMs, test::no_backup),
               FailsWith(Code::kResourceNotFound, ""));
 }
 
-TEST_F(CatalogSharing, ChangesStreamsOfWhatOthersUpdated) {
+TEST_F(CatalogSharing, ChangesStreamsOfATableThatOthersUpdated) {
   expect_both([](Catalog& catalog) {
     return catalog.update("Things", kNowMs, [](TableDefinition& definition) -> Result<void> {
       definition.settings.stream.reset();
@@ -179,23 +179,23 @@ TEST_F(CatalogSharing, KeepsRecoveryThatOthersEnabled) {
   EXPECT_EQ(log(), 0U) << "nobody wants records any more";
 }
 
-TEST_F(CatalogSharing, BeginsRestoresOnWhatOthersChanged) {
+TEST_F(CatalogSharing, BeginsRestoresAfterChangesByOthers) {
   expect_both([](Catalog& catalog) { return catalog.begin_restore(to_restore("More"), {}); });
 }
 
-TEST_F(CatalogSharing, FinishesRestoresOnWhatOthersChanged) {
+TEST_F(CatalogSharing, FinishesRestoresAfterChangesByOthers) {
   expect_both([](Catalog& catalog) { return catalog.finish_restore("Restored"); });
   EXPECT_THAT(theirs_->cancel_restore("Restored"), IsOk());
   EXPECT_NE(theirs_->snapshot()->find("Restored"), nullptr) << "it is not being restored any more";
 }
 
-TEST_F(CatalogSharing, CancelsRestoresOnWhatOthersChanged) {
+TEST_F(CatalogSharing, CancelsRestoresAfterChangesByOthers) {
   expect_both([](Catalog& catalog) { return catalog.cancel_restore("Restored"); });
   EXPECT_THAT(theirs_->finish_restore("Restored"), IsOk());
   EXPECT_EQ(theirs_->snapshot()->find("Restored"), nullptr) << "it was cancelled";
 }
 
-TEST_F(CatalogSharing, CutsLogsOnce) {
+TEST_F(CatalogSharing, AddsEachShardBoundaryOnce) {
   const std::size_t before = boundaries(log());
   theirs_->maintain_logs(kNowMs + kEpochMs);
   ours_->maintain_logs(kNowMs + kEpochMs);
@@ -203,7 +203,7 @@ TEST_F(CatalogSharing, CutsLogsOnce) {
   expect_agreement();
 }
 
-TEST_F(CatalogSharing, CutsLogsOnceHoweverManyTry) {
+TEST_F(CatalogSharing, AddsEachShardBoundaryOnceForConcurrentAttempts) {
   const std::size_t before = boundaries(log());
   constexpr int kEpochs = 5;
   for (int epoch = 1; epoch <= kEpochs; ++epoch) {
@@ -215,7 +215,7 @@ TEST_F(CatalogSharing, CutsLogsOnceHoweverManyTry) {
   EXPECT_EQ(boundaries(log()), before + kEpochs);
 }
 
-TEST_F(CatalogSharing, ForgetsStreamsOnWhatOthersChanged) {
+TEST_F(CatalogSharing, ForgetsStreamsAfterChangesByOthers) {
   must(ours_->update("Things", kNowMs, [](TableDefinition& definition) -> Result<void> {
     definition.settings.stream.reset();
     return {};
@@ -228,7 +228,7 @@ TEST_F(CatalogSharing, ForgetsStreamsOnWhatOthersChanged) {
   EXPECT_TRUE(ours_->snapshot()->logs.empty());
 }
 
-TEST_F(CatalogSharing, GivesBackupsTheirOwnSpaces) {
+TEST_F(CatalogSharing, AllocatesSeparateKeyspacesForBackups) {
   const std::string key = record_key(RecordKind::kBackup, "ours");
   SpaceId taken = 0;
   expect_both([&](Catalog& catalog) -> Result<void> {
@@ -240,7 +240,7 @@ TEST_F(CatalogSharing, GivesBackupsTheirOwnSpaces) {
   }
 }
 
-TEST_F(CatalogSharing, KeepsWhatDidNotChange) {
+TEST_F(CatalogSharing, KeepsUnchangedTablesAndCounters) {
   must(ours_->create(hash_table("Ours"), kNowMs));
   const TablePtr unchanged = *ours_->snapshot()->find("Ours");
   const TablePtr changed = *ours_->snapshot()->find("Things");
@@ -255,7 +255,7 @@ TEST_F(CatalogSharing, KeepsWhatDidNotChange) {
   EXPECT_FALSE(now->needs_count());
 }
 
-TEST_F(CatalogSharing, AgreesOnOneSecretHoweverManyStart) {
+TEST_F(CatalogSharing, AgreesOnOneSecretForConcurrentStarts) {
   for (uint32_t round = 0; round < 20; ++round) {
     test::SharedBackend backend(kSeed + round, {.conflicts = 50, .lost_replies = 100, .late = 100});
     std::optional<SharedCatalog> other;

@@ -145,7 +145,7 @@ TEST_F(Leases, RunOutLaterIfTheClockIsSetBack) {
 }
 
 // After an outage of the store, the waiting process looks before the owner's next heartbeat.
-TEST_F(Leases, AreKeptIfNobodyLookedForALongTime) {
+TEST_F(Leases, AreKeptAfterALongTimeWithoutChecks) {
   const auto ours = ours_.take(record_);
   look(0);
   look(2 * kJobLeaseMs);
@@ -173,7 +173,7 @@ TEST_F(Leases, ThatAreLostCommitNothing) {
 }
 
 // The owner sends a heartbeat between the look and the attempt.
-TEST_F(Leases, AreNotTakenFromAnOwnerThatCameBack) {
+TEST_F(Leases, AreNotTakenFromAnOwnerThatResumed) {
   const auto ours = ours_.take(record_);
   is_free_for_them(0);
   ASSERT_TRUE(is_free_for_them(kJobLeaseMs));
@@ -217,7 +217,7 @@ TEST_F(Leases, OfAnEarlierJobOfTheSameNameAreNotThoseOfALaterOne) {
 }
 
 // The last look was during the earlier job.
-TEST_F(Leases, OfALaterJobOfTheSameNameAreTakenWithoutAnotherLook) {
+TEST_F(Leases, OfALaterJobOfTheSameNameAreTakenWithoutAnotherCheck) {
   const auto earlier = ours_.take(record_);
   EXPECT_FALSE(is_free_for_them(0));
   EXPECT_THAT(Records(*earlier).put(record_, {}), IsOk());
@@ -300,7 +300,7 @@ class GatedDrops final : public test::ForwardingStore {
   test::Gate& gate_;
 };
 
-TEST(LeasesOfAnEngine, AreKeptWhileATrimTakesLong) {
+TEST(LeasesOfAnEngine, AreKeptDuringALongTrim) {
   SharedBackend backend(kSeed);
   test::Gate gate;
   test::FakeClock clock;

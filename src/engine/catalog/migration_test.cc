@@ -178,7 +178,7 @@ class MigrationTest : public EngineTest {
   Rows old_;
 };
 
-TEST_F(MigrationTest, BringsEveryRowToItsKey) {
+TEST_F(MigrationTest, MovesEveryRowToItsKey) {
   ASSERT_NE(old_, current_);
   const auto store = store_of(old_);
   EXPECT_THAT(findings(*store), IsEmpty()) << "verify knows the older keys";
@@ -232,7 +232,7 @@ TEST_F(MigrationTest, AdvancesWithEachStart) {
   expect_migrated(store);
 }
 
-TEST_F(MigrationTest, DoesNotReadAgainWhatAnEarlierStartMoved) {
+TEST_F(MigrationTest, DoesNotReadAgainRowsThatAnEarlierStartMoved) {
   const auto store = store_of(old_);
   CountedStore three_batches(store, 3);
   ASSERT_THAT(migrate_rows(three_batches, {.format = kOldFormat, .secret = secret_}, {}),
@@ -271,7 +271,7 @@ TEST_F(MigrationTest, MovesTheEntriesOfATableThatIsBeingRestored) {
 }
 
 // In older formats, the pins of a job are only in its record.
-TEST_F(MigrationTest, PinsWhatTheJobsOfOlderFormatsRead) {
+TEST_F(MigrationTest, PinsTheHistoryForJobsOfOlderFormats) {
   const auto job = [](int64_t commit_version) {
     return encode_item({{"From", kMusic}, {"Log", 99}, {"Stamp", commit_version}});
   };

@@ -59,7 +59,7 @@ class ResourcePoliciesTest : public EngineTest {
   }
 };
 
-TEST_F(ResourcePoliciesTest, HoldAfterARestart) {
+TEST_F(ResourcePoliciesTest, ApplyAfterARestart) {
   open_directory();
   ASSERT_THAT(engine_->create_table(hash_table()), IsOk());
   EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
@@ -85,7 +85,7 @@ TEST_F(ResourcePoliciesTest, OfATableMadeWithOneAreReplaced) {
   EXPECT_EQ(decision_on("dynamodb:Scan"), std::nullopt);
 }
 
-TEST_F(ResourcePoliciesTest, OfATableThatOthersCreatedHoldFromItsFirstUse) {
+TEST_F(ResourcePoliciesTest, OfATableThatOthersCreatedApplyFromItsFirstUse) {
   Engine& creator = *engine_;
   ASSERT_THAT(creator.create_table(hash_table()), IsOk());
   ASSERT_THAT(creator.administer(admin::kPutResourcePolicy,

@@ -64,7 +64,7 @@ TEST_F(Batches, MissingTablesFailTheWhole) {
               FailsWith(Code::kResourceNotFound, "Requested resource not found"));
 }
 
-TEST_F(Batches, GetsProjectAndLeaveOutWhatIsAbsent) {
+TEST_F(Batches, GetsProjectAndOmitAbsentItems) {
   ASSERT_THAT(put("Alpha", {{"pk", "1"}, {"v", 1}, {"w", 2}}), IsOk());
   const auto response = call_and_wait(
       *engine_, &Engine::batch_get_item,

@@ -57,7 +57,7 @@ class Collections : public test::EngineTest {
   }
 };
 
-TEST_F(Collections, RefuseWhatMakesThemTooLarge) {
+TEST_F(Collections, RejectWritesThatMakeThemTooLarge) {
   const int items = fill("a");
   EXPECT_GE(items, static_cast<int>(kMost / 2200));
   // The rejected item was not written, and no write that adds bytes is accepted.
@@ -102,7 +102,7 @@ TEST_F(Collections, CancelATransactionWithTheirReason) {
   EXPECT_EQ(get("Things", {{"pk", "b"}, {"sk", 1}}), std::nullopt);
 }
 
-TEST_F(Collections, AreCountedExactlyWhileWritesGoOn) {
+TEST_F(Collections, AreCountedExactlyDuringWrites) {
   const int items = fill("a");
   for (int number = 0; number < items; ++number) {
     ASSERT_THAT(erase({.table = "Things", .key = {{"pk", "a"}, {"sk", number}}}), IsOk());

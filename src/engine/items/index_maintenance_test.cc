@@ -62,7 +62,7 @@ class IndexMaintenance : public test::EngineTest {
   }
 };
 
-TEST_F(IndexMaintenance, RandomWritesLeaveWhatARebuildWouldMake) {
+TEST_F(IndexMaintenance, RandomWritesProduceTheEntriesOfARebuild) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE("seed " + std::to_string(seed));
   std::mt19937 random(seed);

@@ -142,7 +142,7 @@ TEST_F(Outcomes, ASchemaThatChangesIsReadAgainAndOneThatDoesNotStopIsReported) {
   EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"n", 2}}));
 }
 
-TEST_F(Outcomes, AFailedConditionIsAnsweredOnlyOnceItsReadIsDurable) {
+TEST_F(Outcomes, AFailedConditionIsReportedOnlyOnceItsReadIsDurable) {
   ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
   next_commits(1, CommitOutcome::kUnavailable);
   EXPECT_THAT(
@@ -164,7 +164,7 @@ TEST_F(Outcomes, FullQueuesThrottleAndOtherFailuresAreServerErrors) {
   EXPECT_EQ(described->table.item_count, 0);
 }
 
-TEST_F(Outcomes, ABatchNamesWhatWasThrottledUnlessNothingWasWritten) {
+TEST_F(Outcomes, ABatchReturnsThrottledItemsUnlessNothingWasWritten) {
   const Item put_item{{"pk", "b"}, {"v", 1}};
   const BatchWriteItemRequest request{.items = {{"Things",
                                                  {{.put = {}, .delete_key = Item{{"pk", "a"}}},

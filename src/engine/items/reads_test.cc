@@ -86,7 +86,7 @@ TEST_F(Reads, FaultsOfAKeyHaveAnOrder) {
   EXPECT_THAT(get_with(long_hash.substr(1), long_range.substr(1)), IsOk());
 }
 
-TEST_F(Reads, CostHalfWhereEventuallyConsistentAndSomethingWhereNothingIsFound) {
+TEST_F(Reads, CostHalfIfEventuallyConsistentAndAlsoCostWithoutAnItem) {
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", std::string(4100, 'x')}}), IsOk());
   EXPECT_EQ(get_units("a", true), 2);
   EXPECT_EQ(get_units("a", false), 1);

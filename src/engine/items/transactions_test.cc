@@ -97,7 +97,7 @@ TEST_F(Transactions, ApplyTogether) {
   EXPECT_FALSE(result->capacity[0].total.read);
 }
 
-TEST_F(Transactions, ReasonsComeInRequestOrderWithTheItemWhereAskedFor) {
+TEST_F(Transactions, ReasonsAreInRequestOrderWithTheItemIfRequested) {
   const Item old{{"pk", "b"}, {"v", 1}};
   ASSERT_THAT(put("Things", old), IsOk());
   TransactWriteItem shown = action(kPut, {{"pk", "b"}}, "attribute_not_exists(pk)");
@@ -198,7 +198,7 @@ TEST_F(Transactions, ExpiredTokensAreSweptAndRenewedOnesAreNot) {
               FailsWith(Code::kIdempotentParameterMismatch, ""));
 }
 
-TEST_F(Transactions, ASweepOfTokensBeginsWhereTheLastOneEnded) {
+TEST_F(Transactions, ASweepOfTokensResumesWhereTheLastOneEnded) {
   open(std::make_unique<test::FaultyStore>(faults_));
   create(hash_table());
   const auto sweep = [&] {
@@ -300,7 +300,7 @@ TEST_F(Transactions, ReadFourMegabytesAtMost) {
   EXPECT_THAT(select(), IsOk());
 }
 
-TEST_F(Transactions, GetsAnswerInOrderWithHolesAndCostDouble) {
+TEST_F(Transactions, GetsReturnItemsInOrderWithHolesAndCostDouble) {
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", 1}, {"w", 2}}), IsOk());
   TransactGetItemsRequest request{
       .items = {{.table = "Things", .key = {{"pk", "nope"}}},

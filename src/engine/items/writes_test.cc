@@ -31,7 +31,7 @@ TEST_F(Writes, PutReplacesTheWholeItem) {
   EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"v", 3}}));
 }
 
-TEST_F(Writes, PutAndDeleteReturnTheOldItemWhereAskedFor) {
+TEST_F(Writes, PutAndDeleteReturnTheOldItemIfRequested) {
   const PutItemRequest request{
       .table = "Things", .item = {{"pk", "a"}, {"v", 2}}, .return_values = ReturnValues::kAllOld};
   EXPECT_EQ(attributes(put(request)), std::nullopt);
@@ -42,7 +42,7 @@ TEST_F(Writes, PutAndDeleteReturnTheOldItemWhereAskedFor) {
   EXPECT_EQ(attributes(erase(removal)), std::nullopt);
 }
 
-TEST_F(Writes, AFailedConditionChangesNothingAndShowsTheItemWhereAskedFor) {
+TEST_F(Writes, AFailedConditionChangesNothingAndReturnsTheItemIfRequested) {
   const Item old{{"pk", "a"}, {"v", 1}};
   ASSERT_THAT(put("Things", old), IsOk());
   PutItemRequest request{
@@ -71,12 +71,12 @@ TEST_F(Writes, AnUpdateOfAnAbsentItemCreatesItUnlessItsConditionFails) {
   EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}, {"v", 1}}));
 }
 
-TEST_F(Writes, AnUpdateWithoutAnExpressionCreatesTheKeyAlone) {
+TEST_F(Writes, AnUpdateWithoutAnExpressionCreatesOnlyTheKey) {
   ASSERT_THAT(update({.table = "Things", .key = {{"pk", "a"}}}), IsOk());
   EXPECT_EQ(get("Things", {{"pk", "a"}}), (Item{{"pk", "a"}}));
 }
 
-TEST_F(Writes, UpdateReturnsWhatWasAskedFor) {
+TEST_F(Writes, UpdateReturnsTheRequestedValues) {
   const Item old{{"pk", "a"}, {"m", Map{{"x", 1}, {"y", 2}}}, {"k", 7}};
   const Item updated{{"pk", "a"}, {"m", Map{{"x", 5}, {"y", 2}}}, {"k", 7}, {"n", 6}};
   UpdateItemRequest request{.table = "Things",
@@ -258,7 +258,7 @@ TEST_F(Writes, DestructionWaitsForThoseUnderWay) {
   EXPECT_EQ(all_pages(ScanRequest{.table = "Things"}).size(), static_cast<std::size_t>(kWrites));
 }
 
-TEST_F(Writes, MetricsComeWithLocalIndexesOnly) {
+TEST_F(Writes, MetricsAreReturnedWithLocalIndexesOnly) {
   CreateTableRequest request = range_table("Local");
   request.attributes.push_back({"v", ScalarType::kN});
   request.local_indexes = {{index_on("ByV", {{"pk", KeyType::kHash}, {"v", KeyType::kRange}})}};

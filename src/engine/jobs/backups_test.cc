@@ -83,7 +83,7 @@ TEST_F(Backups, AnInterruptedBackupIsTakenAgain) {
   EXPECT_EQ(count("Again"), 901);
 }
 
-TEST_F(Backups, AnInterruptedBackupOfATableThatIsGoneGoesToo) {
+TEST_F(Backups, AnInterruptedBackupOfADroppedTableIsDeleted) {
   const std::string arn = create_backup();
   wait_for_backup(arn);
   change(backup_key(arn), [](Item& record) { record["Status"] = "CREATING"; });
@@ -92,7 +92,7 @@ TEST_F(Backups, AnInterruptedBackupOfATableThatIsGoneGoesToo) {
   EXPECT_TRUE(comes_true([&] { return status(arn).empty(); }));
 }
 
-TEST_F(Backups, AnInterruptedRestorationGoesOnWhereItWas) {
+TEST_F(Backups, AnInterruptedRestorationResumes) {
   const std::string arn = create_backup();
   wait_for_backup(arn);
   // A restore whose record is durable, and which has copied half of the rows.

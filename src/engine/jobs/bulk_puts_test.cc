@@ -233,7 +233,7 @@ TEST_F(BulkPutsTest, ARecordCanHaveItsOwnCondition) {
   EXPECT_EQ(get("Tab", {{"pk", "ion"}}), (Item{{"pk", "ion"}, {"v", 1}}));
 }
 
-TEST_F(BulkPutsTest, ReportsWhatCannotBeWritten) {
+TEST_F(BulkPutsTest, ReportsItemsThatCannotBeWritten) {
   write("in/1", line({{"pk", "a"}}) + line({{"other", "x"}}) + line({{"pk", 1}}) +
                     line({{"pk", "big"}, {"b", std::string(400UL << 10, 'x')}}) +
                     line({{"pk", "b"}}, R"(,"ConditionExpression":"nonsense(")") +
@@ -433,7 +433,7 @@ TEST_F(BulkPutsTest, KeepsToTheRateOfTheRequest) {
 }
 
 // The rate limit permits one transaction, so the restart comes after it.
-TEST_F(BulkPutsTest, ResumesAfterARestartWhereItWas) {
+TEST_F(BulkPutsTest, ResumesAtItsPositionAfterARestart) {
   ASSERT_THAT(put("Tab", {{"pk", "p3"}, {"v", "before"}}), IsOk());
   write("in/1", many(300, kIfNew) + line({{"pk", 7}}) + many(400, kIfNew));
   write("in/2", many(10, kIfNew));
@@ -515,7 +515,7 @@ TEST_F(BulkPutsTest, FailsWithoutItsBuckets) {
   EXPECT_EQ(outcome(run(request("nothing/"))), "COMPLETED  0/0");
 }
 
-TEST_F(BulkPutsTest, AreRefusedAsTheServiceDoes) {
+TEST_F(BulkPutsTest, AreRefusedAsInDynamoDb) {
   const auto refuses = [&](const Item& asked, Code code, const std::string& text) {
     EXPECT_THAT(call(admin::kStartBulkPutItems, asked), FailsWith(code, text));
   };

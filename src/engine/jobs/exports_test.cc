@@ -114,7 +114,7 @@ class ExportsTest : public EngineTest {
   std::vector<std::string> reports_;  // guarded by mutex_
 };
 
-TEST_F(ExportsTest, AnIncrementIsWhatBecameOfEachItemBetweenTwoTimes) {
+TEST_F(ExportsTest, AnIncrementHasTheChangeOfEachItemBetweenTwoTimes) {
   write_history();
   const Item done = wait_for(begin("NEW_AND_OLD_IMAGES"));
   EXPECT_EQ(text_of(done, "ExportStatus"), "COMPLETED") << text_of(done, "FailureMessage");
@@ -136,7 +136,7 @@ TEST_F(ExportsTest, AnIncrementIsWhatBecameOfEachItemBetweenTwoTimes) {
   EXPECT_THAT(text, Not(HasSubstr("brief")));
 }
 
-TEST_F(ExportsTest, WithoutOldImagesADeletionIsItsKeyAlone) {
+TEST_F(ExportsTest, WithoutOldImagesADeletionHasOnlyItsKey) {
   write_history();
   EXPECT_EQ(text_of(wait_for(begin("NEW_IMAGE")), "ExportStatus"), "COMPLETED");
   EXPECT_THAT(lines(), HasSubstr(R"("Keys":{"pk":{"S":"gone"}}})"
@@ -144,7 +144,7 @@ TEST_F(ExportsTest, WithoutOldImagesADeletionIsItsKeyAlone) {
   EXPECT_THAT(lines(), Not(HasSubstr("OldImage")));
 }
 
-TEST_F(ExportsTest, AFilterOfAnIncrementSeesTheNewestImageOrWhatWasDeleted) {
+TEST_F(ExportsTest, AFilterOfAnIncrementSeesTheNewestImageOrTheDeletedItem) {
   write_history();
   const Item filter{{"FilterExpression", "v = :one"},
                     {"ProjectionExpression", "v"},
@@ -155,7 +155,7 @@ TEST_F(ExportsTest, AFilterOfAnIncrementSeesTheNewestImageOrWhatWasDeleted) {
   EXPECT_THAT(lines(), HasSubstr(R"("Keys":{"pk":{"S":"gone"}},"OldImage":{"v":{"N":"1"}}})"));
 }
 
-TEST_F(ExportsTest, AnExportGoesOnAfterItsTableWentAndTheEngineWasOpenedAgain) {
+TEST_F(ExportsTest, AnExportResumesAfterItsTableWasDroppedAndTheEngineReopened) {
   write_history();
   const std::string arn = begin("NEW_AND_OLD_IMAGES");
   ASSERT_THAT(engine_->delete_table({.table = "Tab"}), IsOk());

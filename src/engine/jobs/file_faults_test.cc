@@ -236,7 +236,7 @@ TEST_F(FileFaults, BulkPutsSurviveAFailureOfAnyCall) {
 }
 
 // An export begins its file again after each failure. These steps succeed, but the pauses grow.
-TEST_F(FileFaults, AnExportPausesLongerWhileTheDiskIsFullAndSaysWhy) {
+TEST_F(FileFaults, AnExportPausesLongerWhileTheDiskIsFullAndReportsWhy) {
   system_calls().fill_disk();
   const std::string arn = export_table({});
   ASSERT_TRUE(comes_true([&] { return most_failures_ >= 10; }));

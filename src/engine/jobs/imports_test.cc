@@ -119,7 +119,7 @@ std::string repeated(int times, const std::string& text) {
   return all;
 }
 
-TEST_F(ImportsTest, LetOtherJobsTakeTurnsWhileNoRecordIsAnItem) {
+TEST_F(ImportsTest, AllowOtherJobsToRunWhileNoRecordIsAnItem) {
   constexpr int kRecords = 20'000;
   constexpr std::size_t kSteps = 8;  // at least as many
   const std::vector<Object> objects = {

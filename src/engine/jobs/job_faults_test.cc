@@ -245,7 +245,7 @@ TEST_F(JobFaults, ATableIsDroppedWhileItsBackupIsRetried) {
   EXPECT_EQ(count("Songs"), 0);
 }
 
-TEST_F(JobFaults, AJobSaysWhyItWaitsAndResumesWithoutARestart) {
+TEST_F(JobFaults, AJobReportsWhyItWaitsAndResumesWithoutARestart) {
   pause_ = 1h;
   faults_.fail_all({.code = Code::kIo, .message = "the disk is full"});
   const std::string backup = create_backup();
@@ -320,7 +320,7 @@ TEST_F(DamagedStore, EndsARestorationWhoseTableIsDropped) {
   create(hash_table("Copy"));
 }
 
-TEST_F(DamagedStore, EndsAnImportWhichSaysWhy) {
+TEST_F(DamagedStore, EndsAnImportThatReportsWhy) {
   damage_next();
   const std::string arn = import();
   const Item import = ended([&] { return described_import(arn); }, "ImportStatus");
@@ -330,7 +330,7 @@ TEST_F(DamagedStore, EndsAnImportWhichSaysWhy) {
   EXPECT_THAT(engine_->delete_table({.table = "New"}), IsOk());
 }
 
-TEST_F(DamagedStore, EndsAnExportWhichSaysWhy) {
+TEST_F(DamagedStore, EndsAnExportThatReportsWhy) {
   damage_next();
   const std::string arn = export_table({});
   const Item exported = ended([&] { return described_export(arn); }, "ExportStatus");

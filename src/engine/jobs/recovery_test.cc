@@ -114,7 +114,7 @@ class Recovery : public EngineTest {
   int restored_ = 0;
 };
 
-TEST_F(Recovery, RestoresATableAsItWasAtEachMomentOfARandomHistory) {
+TEST_F(Recovery, RestoresATableToEachPointInTimeOfARandomHistory) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
@@ -180,7 +180,7 @@ TEST_F(Recovery, RestoresWholeTransactionsOfATableThatIsBeingWritten) {
   for (std::thread& writer : writers) writer.join();
 }
 
-TEST_F(Recovery, GoesOnWithARestorationAfterARestart) {
+TEST_F(Recovery, ResumesARestorationAfterARestart) {
   put_many(700, 1);
   ASSERT_THAT(set_recovery(true), IsOk());
   const Contents expected = contents("Things");
@@ -196,7 +196,7 @@ TEST_F(Recovery, GoesOnWithARestorationAfterARestart) {
 }
 
 // The history that a restore reads is kept until the restore has ended.
-TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
+TEST_F(Recovery, RestoresATableThatIsDeletedConcurrently) {
   put_many(700, 1);
   ASSERT_THAT(set_recovery(true), IsOk());
   const Contents expected = contents("Things");
@@ -234,7 +234,7 @@ TEST_F(Recovery, RestoresATableThatIsDeletedMeanwhile) {
   EXPECT_TRUE(findings().empty());
 }
 
-TEST_F(Recovery, ADroppedTableLeavesABackupOfItsLastMoment) {
+TEST_F(Recovery, ADroppedTableLeavesABackupOfItsLastState) {
   ASSERT_THAT(set_recovery(true), IsOk());
   put_many(300, 7);
   const Contents expected = contents("Things");
@@ -277,7 +277,7 @@ TEST_F(Recovery, ADroppedTableWithoutItLeavesNothing) {
   EXPECT_TRUE(comes_true([&] { return rows_of(space) == 0; }));
 }
 
-TEST_F(Recovery, GoesOnRecordingForWhoPinsTheLog) {
+TEST_F(Recovery, KeepsRecordingForJobsThatPinTheLog) {
   ASSERT_THAT(set_recovery(true), IsOk());
   const SpaceId log = table()->log_space();
   const std::string job = record_key(RecordKind::kExport, "job");
@@ -364,7 +364,7 @@ TEST_F(Recovery, IsOffUntilItIsSwitchedOn) {
               FailsWith(Code::kTableNotFound, "Table not found: None"));
 }
 
-TEST_F(Recovery, RefusesRequestsThatSayTooLittleOrTooMuch) {
+TEST_F(Recovery, RejectsRequestsWithMissingOrExtraParameters) {
   ASSERT_THAT(set_recovery(true), IsOk());
   const int64_t now_ms = clock_.unix_ms();
   EXPECT_THAT(restore({{"TargetTableName", "Copy"}, {"UseLatestRestorableTime", true}}),
@@ -420,7 +420,7 @@ TEST_F(Recovery, RefusesOverridesThatDoNotFitTheTable) {
   EXPECT_THAT(engine_->describe_table({.table = "Copy"}), FailsWith(Code::kResourceNotFound, ""));
 }
 
-TEST_F(Recovery, TellsOfARestorationInTheTablesDescription) {
+TEST_F(Recovery, DescribesARestorationInTheTablesDescription) {
   put_many(3, 1);
   ASSERT_THAT(set_recovery(true), IsOk());
   const int64_t time_ms = clock_.unix_ms();

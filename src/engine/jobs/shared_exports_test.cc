@@ -129,7 +129,7 @@ class ExportSharing : public SharedJobs, public ::testing::WithParamInterface<st
   std::string export_;
 };
 
-TEST_P(ExportSharing, AnotherEngineFinishesWhatADeadOneBegan) {
+TEST_P(ExportSharing, AnotherEngineFinishesTheExportOfACrashedOne) {
   stop_at_each_call(
       [&] {
         write_more();

@@ -175,7 +175,7 @@ class JobSharing : public SharedJobs, public ::testing::WithParamInterface<std::
   std::string bulk_;
 };
 
-TEST_P(JobSharing, AnotherEngineFinishesWhatADeadOneBegan) {
+TEST_P(JobSharing, AnotherEngineFinishesTheJobOfACrashedOne) {
   stop_at_each_call([&] { kill_ours(); }, [] {});
 }
 

@@ -103,7 +103,7 @@ TEST_F(Ranges, BeginsWithFindsEveryPrefix) {
   EXPECT_EQ(items_of(*page)[1].at("sk"), AttributeValue(zero));
 }
 
-TEST_F(Ranges, LimitCountsWhatIsExamined) {
+TEST_F(Ranges, LimitCountsExaminedItems) {
   fill(10);
   QueryRequest request = query_a("", {{":v", 8}});
   request.filter = "#r = :v";
@@ -149,7 +149,7 @@ TEST_F(Ranges, PagesOnTiesNeitherRepeatNorLoseItems) {
   }
 }
 
-TEST_F(Ranges, PagesHoldOneMegabyteOfExaminedItems) {
+TEST_F(Ranges, PagesExamineUpToOneMegabyte) {
   for (int i = 0; i < 30; ++i) {
     ASSERT_THAT(put("Things", {{"pk", "a"}, {"sk", i}, {"v", std::string(100'000, 'x')}}), IsOk());
   }
@@ -223,7 +223,7 @@ TEST_F(Ranges, GlobalIndexesHaveTheirRules) {
               FailsWith(Code::kValidation, "The table does not have the specified index: Nope"));
 }
 
-TEST_F(Ranges, LocalIndexesFetchWhatTheyLack) {
+TEST_F(Ranges, LocalIndexesFetchAttributesThatTheyLack) {
   fill(40);
   QueryRequest request{.table = "Things",
                        .index = "ByRank",
@@ -247,7 +247,7 @@ TEST_F(Ranges, LocalIndexesFetchWhatTheyLack) {
   EXPECT_EQ(items_of(*all)[0].at("rank"), AttributeValue(7)) << "the order of equal ranks is free";
 }
 
-TEST_F(Ranges, CountsComeWithoutItems) {
+TEST_F(Ranges, CountsAreReturnedWithoutItems) {
   fill(4);
   QueryRequest request = query_a();
   request.select = Select::kCount;
@@ -270,7 +270,7 @@ TEST_F(Ranges, FiltersOfAQueryDoNotNameItsKeys) {
               FailsWith(Code::kValidation, "QueryFilter can only contain"));
 }
 
-TEST_F(Ranges, FiltersOfAQuerySeeOnlyWhatTheIndexHolds) {
+TEST_F(Ranges, FiltersOfAQuerySeeOnlyProjectedAttributes) {
   fill(4);
   QueryRequest request{.table = "Things",
                        .index = "ByRank",
@@ -374,7 +374,7 @@ TEST_F(Ranges, ScansOfAnIndexSeeOnlyItsItems) {
   EXPECT_EQ(all_pages(ScanRequest{.table = "Things", .limit = 4}).size(), 8U);
 }
 
-TEST_F(Ranges, MultiAttributeKeysTakeAPrefixOfTheirRange) {
+TEST_F(Ranges, MultiAttributeKeysUseAPrefixOfTheirRange) {
   CreateTableRequest request = hash_table("Many");
   for (const char* name : {"h1", "h2", "r1", "r2"}) {
     request.attributes.push_back({name, ScalarType::kS});

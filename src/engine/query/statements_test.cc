@@ -50,7 +50,7 @@ class BatchesOfStatements : public test::EngineTest {
   bool fails_ = false;
 };
 
-TEST_F(BatchesOfStatements, RespondToEachInItsPlace) {
+TEST_F(BatchesOfStatements, RespondToEachAtItsPosition) {
   const auto batch = select_all();
   ASSERT_THAT(batch, IsOk());
   ASSERT_EQ(batch->responses.size(), 5U);

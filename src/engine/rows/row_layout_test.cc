@@ -104,7 +104,7 @@ TEST(IndexRowKey, HasAtMostTheDocumentedLength) {
 
 // ---- Entries of an index
 
-TEST(IndexRowKey, TellsApartItemsWithEqualIndexKeys) {
+TEST(IndexRowKey, DistinguishesItemsWithEqualIndexKeys) {
   const KeyShape table{.space = 16, .hash = {{"pk", ScalarType::kS}}, .range = {{"sk", {}}}};
   const KeyShape index{.space = 17, .hash = {{"g", ScalarType::kS}}, .range = {{"n", {}}}};
   const auto key_of = [&](const char* pk, const char* sk, const char* n) {

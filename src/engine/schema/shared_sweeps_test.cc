@@ -84,7 +84,7 @@ TEST_F(SharedSweeps, DeleteEachExpiredItemOnce) {
   for (const auto& [key, count] : removals) EXPECT_EQ(count, 1) << key;
 }
 
-TEST_F(SharedSweeps, DeleteWhatAnotherEngineWroteAndDidNotSweep) {
+TEST_F(SharedSweeps, DeleteItemsThatAnotherEngineWroteAndDidNotSweep) {
   EXPECT_EQ(others_->sweep_expired(), 0U);
   ASSERT_THAT(put("Things", {{"pk", "old"}, {"expires", now() - 1000}}), IsOk());
   engine_.reset();

@@ -46,7 +46,7 @@ TableDefinition definition_with_everything() {
           .global_spaces = {22}};
 }
 
-TEST(CatalogCodec, ReadsBackWhatItWrote) {
+TEST(CatalogCodec, ReadsItsOwnOutput) {
   const TableDefinition definition = definition_with_everything();
   const auto decoded = decode_table(encode_table(definition));
   ASSERT_THAT(decoded, IsOk());
@@ -68,7 +68,7 @@ TEST(CatalogCodec, RefusesDamagedBytes) {
               FailsWith(Code::kCorruption, "version 3; this version of Stator reads 1 and 2"));
 }
 
-TEST_F(Tables, AreCreatingInTheAnswerThenActiveAndDescribedAsTheyWereGiven) {
+TEST_F(Tables, AreCreatingInTheResponseThenActiveAndDescribedAsRequested) {
   const CreateTableRequest request = table_with_everything();
   const auto created = engine_->create_table(request);
   ASSERT_THAT(created, IsOk());
@@ -101,7 +101,7 @@ TEST(CatalogSnapshot, FindsTablesByNameAndByArn) {
   EXPECT_EQ(snapshot.find("arn:Things"), nullptr);
 }
 
-TEST_F(Tables, TakeANameOnce) {
+TEST_F(Tables, UseEachNameOnce) {
   create(hash_table());
   EXPECT_THAT(engine_->create_table(hash_table()),
               FailsWith(Code::kResourceInUse, "Table already exists: Things"));
@@ -160,7 +160,7 @@ std::size_t table_rows(TransactStore& store) {
   return rows;
 }
 
-TEST_F(Tables, RowsOfDroppedOnesGoAlsoWhenTheEngineStopsBefore) {
+TEST_F(Tables, RowsOfDroppedOnesAreErasedAlsoIfTheEngineStopsBefore) {
   open_directory();
   create(hash_table());
   for (int i = 0; i < 100; ++i) {
@@ -199,7 +199,7 @@ TEST_F(Tables, SurviveARestartWithTheirItemsAndCounts) {
   EXPECT_TRUE(get("Full", {{"pk", "a"}, {"sk", 2}}));
 }
 
-TEST_F(Tables, CountWhatIsThere) {
+TEST_F(Tables, CountTheirItems) {
   create(hash_table());
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"v", "1234567"}}), IsOk());
   ASSERT_THAT(put("Things", {{"pk", "b"}}), IsOk());

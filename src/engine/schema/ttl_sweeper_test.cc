@@ -129,7 +129,7 @@ TEST_F(TimeToLive, IsDescribedAsItWasSet) {
   EXPECT_EQ(described().attribute, "");
 }
 
-TEST_F(TimeToLive, RefusesWhatItIsAlready) {
+TEST_F(TimeToLive, RejectsUnchangedSettings) {
   EXPECT_THAT(set(false), FailsWith(Code::kValidation, "TimeToLive is already disabled"));
   enable();
   EXPECT_THAT(set(true), FailsWith(Code::kValidation, "TimeToLive is already enabled"));
@@ -144,7 +144,7 @@ TEST_F(TimeToLive, RefusesWhatItIsAlready) {
               FailsWith(Code::kResourceNotFound, "Table: Nope not found"));
 }
 
-TEST_F(TimeToLive, DeletesWhatHasExpiredAndNothingElse) {
+TEST_F(TimeToLive, DeletesOnlyExpiredItems) {
   enable();
   put_expiring("past", now() - 1);
   put_expiring("fraction", Number::parse(std::to_string(now()) + ".5").value());
@@ -173,7 +173,7 @@ TEST_F(TimeToLive, DeletesWhatHasExpiredAndNothingElse) {
   expect_sound();
 }
 
-TEST_F(TimeToLive, FollowsWhatIsWritten) {
+TEST_F(TimeToLive, FollowsWrites) {
   enable();
   put_expiring("a", now() - 1);
   put_expiring("a", now() + 60);

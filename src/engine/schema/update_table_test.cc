@@ -76,7 +76,7 @@ class TableChanges : public EngineTest {
   }
 };
 
-TEST_F(TableChanges, AnswerUpdatingWithTheThroughputBeforeAndAreThereAtTheNextLook) {
+TEST_F(TableChanges, RespondWithTheOldThroughputAndApplyAtTheNextDescription) {
   create(provisioned_table());
   const auto answer =
       engine_->update_table({.table = "Things", .throughput = Throughput{.read = 10, .write = 2}});
@@ -131,13 +131,13 @@ TEST_F(TableChanges, KeepTheItemsAndTheirCount) {
   EXPECT_EQ(get("Things", {{"pk", "1"}})->at("n"), AttributeValue(1));
 }
 
-TEST_F(TableChanges, OfATableThatIsNotThereNameIt) {
+TEST_F(TableChanges, OfAMissingTableNameIt) {
   EXPECT_THAT(
       engine_->update_table({.table = "Nope", .deletion_protection = true}),
       FailsWith(Code::kResourceNotFound, "Requested resource not found: Table: Nope not found"));
 }
 
-TEST_F(TableChanges, AnIndexHoldsTheItemsThatWereThereBefore) {
+TEST_F(TableChanges, AnIndexContainsEarlierItems) {
   create(hash_table());
   put_numbered(300);
   ASSERT_THAT(put("Things", {{"pk", "number"}, {"color", 5}}), IsOk());
@@ -167,7 +167,7 @@ TEST_F(TableChanges, AnIndexHoldsTheItemsThatWereThereBefore) {
   expect_sound();
 }
 
-TEST_F(TableChanges, AnItemThatNoIndexTakesCanStillBeUpdatedElsewhere) {
+TEST_F(TableChanges, AnItemThatNoIndexAcceptsCanStillBeUpdatedElsewhere) {
   create(hash_table());
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"color", 5}}), IsOk());
   ASSERT_THAT(engine_->update_table(new_index("byColor", "color")), IsOk());
@@ -269,7 +269,7 @@ TEST_F(TableChanges, AnIndexBeingBuiltCanBeDeletedAndSoCanItsTable) {
   EXPECT_THAT(all_pages(ScanRequest{.table = "Things"}), IsEmpty());
 }
 
-TEST_F(TableChanges, ABackfillGoesOnAfterARestart) {
+TEST_F(TableChanges, ABackfillResumesAfterARestart) {
   open_directory();
   create(hash_table());
   put_numbered(100);

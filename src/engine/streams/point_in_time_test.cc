@@ -99,7 +99,7 @@ std::map<std::string, std::pair<std::optional<Item>, std::optional<Item>>> diffe
   return found;
 }
 
-TEST_F(PointInTime, ARandomHistoryIsSeenAsItWasAtEachOfItsMoments) {
+TEST_F(PointInTime, ARandomHistoryIsReadAtEachPointInTime) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);

@@ -22,7 +22,7 @@ class Streams : public StreamsTest {};
 
 // ---- Records
 
-TEST_F(Streams, TellOfInsertionsModificationsAndRemovals) {
+TEST_F(Streams, RecordInsertionsModificationsAndRemovals) {
   create(with_stream(range_table()));
   const Item first{{"pk", "a"}, {"sk", 1}, {"text", "one"}};
   const Item second{{"pk", "a"}, {"sk", 1}, {"text", "two"}};
@@ -83,7 +83,7 @@ TEST_F(Streams, ShowTheImagesOfTheirView) {
   }
 }
 
-TEST_F(Streams, SayNothingOfWritesThatChangeNothing) {
+TEST_F(Streams, OmitWritesThatChangeNothing) {
   create(with_stream(hash_table()));
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1}}), IsOk());
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1}}), IsOk());
@@ -102,7 +102,7 @@ TEST_F(Streams, SayNothingOfWritesThatChangeNothing) {
   EXPECT_THAT(records(stream_of("Things")), SizeIs(1));
 }
 
-TEST_F(Streams, TellOfBatchesAndTransactionsToo) {
+TEST_F(Streams, RecordBatchesAndTransactionsToo) {
   create(with_stream(hash_table()));
   create(with_stream(hash_table("Others")));
   ASSERT_THAT(batch_write({.items = {{"Things",
@@ -119,7 +119,7 @@ TEST_F(Streams, TellOfBatchesAndTransactionsToo) {
   EXPECT_EQ(others[0].event, StreamEvent::kInsert);
 }
 
-TEST_F(Streams, AreNotThereForTablesThatWantNone) {
+TEST_F(Streams, DoNotExistForTablesWithoutThem) {
   create(hash_table());
   CreateTableRequest without = hash_table("Without");
   without.stream = StreamSpecification{.enabled = false};
@@ -213,7 +213,7 @@ TEST_F(Streams, OpenNewShardsEveryFourHoursAndCloseTheOldOnes) {
   EXPECT_EQ(all_shards(source, stream, 3), found) << "in pages";
 }
 
-TEST_F(Streams, OpenNewShardsWithoutBeingToldTo) {
+TEST_F(Streams, OpenNewShardsByThemselves) {
   engine_ =
       must(Engine::open(make_memory_store(),
                         {.clock = &clock_, .maintenance_interval = std::chrono::milliseconds(1)}));
@@ -256,7 +256,7 @@ TEST_F(Streams, KeepAPartitionsItemsInOneShard) {
   EXPECT_THAT(held, ElementsAre(40U));
 }
 
-TEST_F(Streams, EndIteratorsWithTheirShardAlone) {
+TEST_F(Streams, EndIteratorsOnlyWithTheirShard) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
@@ -288,7 +288,7 @@ TEST_F(Streams, EndIteratorsWithTheirShardAlone) {
 
 // ---- Iterators
 
-TEST_F(Streams, BeginWhereTheIteratorSays) {
+TEST_F(Streams, BeginAtTheIteratorsPosition) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   for (int i = 0; i < 5; ++i) ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", i}}), IsOk());
@@ -367,7 +367,7 @@ TEST_F(Streams, EndTimestampIteratorsOfClosedShardsThatAreOlder) {
 }
 
 // Clocks are set back by less than five seconds.
-TEST_F(Streams, FindTimesAlsoWhereClocksDisagree) {
+TEST_F(Streams, FindTimesAlsoIfClocksDisagree) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
@@ -430,7 +430,7 @@ TEST_F(Streams, RefuseSequenceNumbersThatAreNotTheShards) {
   }
 }
 
-TEST_F(Streams, LetIteratorsExpireAfterFifteenMinutes) {
+TEST_F(Streams, ExpireIteratorsAfterFifteenMinutes) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   const std::string old = iterator(stream, shards(stream)[0].id);
@@ -442,7 +442,7 @@ TEST_F(Streams, LetIteratorsExpireAfterFifteenMinutes) {
   EXPECT_THAT(read_from(*renewed->next_iterator), IsOk()) << "each page renews it";
 }
 
-TEST_F(Streams, RefuseIteratorsThatWereNotMadeHere) {
+TEST_F(Streams, RejectForeignIterators) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   const std::string good = iterator(stream, shards(stream)[0].id);
@@ -461,7 +461,7 @@ TEST_F(Streams, RefuseIteratorsThatWereNotMadeHere) {
       << "another database's";
 }
 
-TEST_F(Streams, GiveNoMoreThanTheLimitAndAMegabyte) {
+TEST_F(Streams, ReturnNoMoreThanTheLimitAndAMegabyte) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   const std::string big(300'000, 'x');
@@ -478,7 +478,7 @@ TEST_F(Streams, GiveNoMoreThanTheLimitAndAMegabyte) {
 
 // ---- Expiration of records and streams
 
-TEST_F(Streams, ForgetWhatIsOlderThanADay) {
+TEST_F(Streams, TrimRecordsOlderThanADay) {
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1}}), IsOk());
@@ -571,7 +571,7 @@ TEST_F(Streams, OfTablesOfOneNameNeverShareALabel) {
 
 // ---- Restarts and concurrent readers
 
-TEST_F(Streams, AreReadOnWhereAConsumerWasAfterRestarts) {
+TEST_F(Streams, AreReadFromAConsumersPositionAfterRestarts) {
   open_directory();
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
@@ -643,7 +643,7 @@ TEST_F(Streams, SkipNoRecordAfterALossOfPowerWithDurabilityOs) {
   }
 }
 
-TEST_F(Streams, TellOfEachChangeOnceInItsItemsOrderUnderManyWriters) {
+TEST_F(Streams, RecordEachChangeOnceInItsItemsOrderUnderManyWriters) {
   open_directory();
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
@@ -682,7 +682,7 @@ TEST_F(Streams, TellOfEachChangeOnceInItsItemsOrderUnderManyWriters) {
   EXPECT_EQ(replay.items(), contents("Things"));
 }
 
-TEST_F(StreamsTest, MarkWhatExpiredAsTheServicesOwnDeletions) {
+TEST_F(StreamsTest, MarkExpiredItemsAsDeletedByDynamoDb) {
   create(with_stream(hash_table()));
   ASSERT_THAT(engine_->update_time_to_live(
                   {.table = "Things", .specification = {.enabled = true, .attribute = "expires"}}),

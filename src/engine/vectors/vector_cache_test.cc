@@ -23,7 +23,7 @@ using test::list_of;
 using test::Vector;
 using test::VectorCacheTest;
 
-TEST_F(VectorCacheTest, FindsWhatRowsHaveThroughoutARandomHistory) {
+TEST_F(VectorCacheTest, AgreesWithTheRowsThroughoutARandomHistory) {
   const uint64_t seed = test::number_from_environment("STATOR_SEED", std::random_device{}());
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
   for (const bool on_disk : {false, true}) {
@@ -201,7 +201,7 @@ TEST_F(VectorCacheTest, ReturnsMemoryThatIsNotUsed) {
   EXPECT_EQ(engine->stats().vector_cache_bytes, 0U);
 }
 
-TEST_F(VectorCacheTest, ReadsRowsAnewAfterManyChanges) {
+TEST_F(VectorCacheTest, ReadsRowsAgainAfterManyChanges) {
   const auto engine = open_with({.rows_min = 10, .noted_max = 100});
   const auto plain = open_with({.bytes_max = 1});
   fill(*engine, 30);
@@ -214,7 +214,7 @@ TEST_F(VectorCacheTest, ReadsRowsAnewAfterManyChanges) {
 }
 
 // A holder of dropped vectors does not see later commits.
-TEST_F(VectorCacheTest, TellsWhoHoldsDroppedVectors) {
+TEST_F(VectorCacheTest, NotifiesHoldersOfDroppedVectors) {
   const auto engine = open_with({.rows_min = 10});
   fill(*engine, 50);
   warm(*engine);
@@ -269,7 +269,7 @@ TEST_F(VectorCacheTest, IsNotNeededForASearch) {
 }
 
 // With every distance function, most rows are neither read nor scored.
-TEST_F(VectorCacheTest, TellsTheNearestFromTheRest) {
+TEST_F(VectorCacheTest, DistinguishesTheNearestFromTheRest) {
   constexpr int kItems = 1500;
   test::Faults faults;
   const auto engine = open_with({}, std::make_unique<test::FaultyStore>(faults));

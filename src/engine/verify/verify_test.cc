@@ -142,7 +142,7 @@ class Verify : public EngineTest {
   static constexpr SpaceId kNever = 99;
 };
 
-TEST_F(Verify, FindsNothingInWhatTheEngineWrote) {
+TEST_F(Verify, FindsNothingInASoundStore) {
   const VerifyReport report = check();
   EXPECT_THAT(findings(), IsEmpty());
   EXPECT_TRUE(report.is_sound());
@@ -197,7 +197,7 @@ TEST_F(Verify, FindsNothingInAnEmptyStore) {
   EXPECT_TRUE(verify(*make_memory_store(), [](std::string_view, uint64_t, uint64_t) {}).is_sound());
 }
 
-TEST_F(Verify, FindsNothingWhereATokenWasUsedAgain) {
+TEST_F(Verify, AcceptsATokenThatWasUsedAgain) {
   open_quickly();
   clock_.advance(std::chrono::milliseconds(kTokenLifetimeMs + 1));
   // The sweep can run before this transaction, so both queue rows can exist.
@@ -209,7 +209,7 @@ TEST_F(Verify, FindsNothingWhereATokenWasUsedAgain) {
   EXPECT_THAT(findings(), IsEmpty());
 }
 
-TEST_F(Verify, SaysWhichTablesAreNotCounted) {
+TEST_F(Verify, NamesUncountedTables) {
   engine_.reset();
   change([](TransactStore&, Batch& batch) {
     for (SpaceId space = kMusic; space <= kPlain; ++space) {
@@ -310,7 +310,7 @@ TEST_F(Verify, FindsVectorsThatAreNotThoseOfTheirItems) {
                               AllOf(HasSubstr("index 'near': entry"), HasSubstr("is damaged"))));
 }
 
-TEST_F(Verify, FindsAnItemThatIsCutShort) {
+TEST_F(Verify, FindsATruncatedItem) {
   const Row row = rows(kPlain).front();
   put_row(row.key, row.value.substr(0, row.value.size() - 3));
   EXPECT_THAT(findings(), ::testing::Contains(AllOf(HasSubstr("item: table 'Plain': row"),
@@ -343,7 +343,7 @@ TEST_F(Verify, FindsAnItemThatIsTooLarge) {
   EXPECT_THAT(findings(), ::testing::Contains(HasSubstr("more than an item may")));
 }
 
-TEST_F(Verify, FindsRowsThatBelongToNobody) {
+TEST_F(Verify, FindsRowsOfNoTable) {
   change([](TransactStore&, Batch& batch) {
     batch.put(partition_key({}, kNever, "a"), "x");
     batch.put(partition_key({}, kNever, "b"), "x");
@@ -353,7 +353,7 @@ TEST_F(Verify, FindsRowsThatBelongToNobody) {
                                       HasSubstr("orphan: 2 rows of space 99,")));
 }
 
-TEST_F(Verify, FindsTheRowsOfATableThatTheCatalogForgot) {
+TEST_F(Verify, FindsRowsOfATableMissingFromTheCatalog) {
   erase_row(catalog_row_key(CatalogRow::kTable, "Plain"));
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("counter: space 20 is counted"),
                                       HasSubstr("space 20 has a version, though no table owns it"),
@@ -428,7 +428,7 @@ class VerifyLog : public Verify {
   static constexpr SpaceId kLog = kLogged + 1;
 };
 
-TEST_F(VerifyLog, FindsNothingInWhatTheEngineWrote) {
+TEST_F(VerifyLog, FindsNothingInASoundLog) {
   EXPECT_EQ(check().changes, 30U);
   EXPECT_THAT(findings(), IsEmpty());
   open_quickly();
@@ -463,19 +463,19 @@ TEST_F(VerifyLog, FindsACommitVersionOfTheFuture) {
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("has a commit version of the future")));
 }
 
-TEST_F(VerifyLog, FindsALogWithoutAMark) {
+TEST_F(VerifyLog, FindsALogWithoutAShardBoundary) {
   erase_row(rows(kLog).back().key);
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("has no boundary with which it begins")));
 }
 
-TEST_F(VerifyLog, FindsALogThatTheCatalogForgot) {
+TEST_F(VerifyLog, FindsALogMissingFromTheCatalog) {
   erase_row(catalog_row_key(CatalogRow::kLog, kLog));
   EXPECT_THAT(findings(),
               ElementsAre(HasSubstr("catalog: table 'Logged': its change log is not there"),
                           HasSubstr("orphan: 31 rows of space 23,")));
 }
 
-TEST_F(VerifyLog, FindsALogThatNoTableKnowsOf) {
+TEST_F(VerifyLog, FindsALogOfNoTable) {
   erase_row(catalog_row_key(CatalogRow::kTable, "Logged"));
   EXPECT_THAT(findings(), ::testing::Contains(HasSubstr("no table records there")));
 }
@@ -504,7 +504,7 @@ TEST_F(Verify, NamesTheFirstFindingsAndCountsAll) {
   EXPECT_EQ(report.finding_count, 251U) << "each row, and the counter";
 }
 
-TEST_F(Verify, SpeaksInLinesOfText) {
+TEST_F(Verify, PrintsOneLinePerFinding) {
   const std::string name = "\n\x1b[2J\xff";
   put_row(catalog_row_key(CatalogRow::kTable, name), "");
   EXPECT_THAT(findings(), ElementsAre(HasSubstr("catalog: table '??[2J?': ")));

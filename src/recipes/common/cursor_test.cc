@@ -10,7 +10,7 @@ namespace {
 
 const CursorSeal seal{.key = "secret", .question = {"toggle", "T", "pk"}};
 
-TEST(Cursor, HoldsItsParts) {
+TEST(Cursor, ContainsItsParts) {
   for (const std::vector<std::string>& parts :
        {std::vector<std::string>{""},
         {"a", "b"},
@@ -42,7 +42,7 @@ TEST(Cursor, IsRefusedAfterAnyChangeOfOneCharacter) {
   EXPECT_FALSE(read_cursor(seal, std::string(1 << 20, 'A'), 1));
 }
 
-TEST(Cursor, IsGoodForItsQuestionAndSecretOnly) {
+TEST(Cursor, IsValidForItsQueryAndSecretOnly) {
   const std::string cursor = make_cursor(seal, {"a"});
   EXPECT_FALSE(read_cursor({.key = "secret", .question = {"toggle", "T", "other"}}, cursor, 1));
   EXPECT_FALSE(read_cursor({.key = "secret", .question = {"toggle", "Tpk"}}, cursor, 1));

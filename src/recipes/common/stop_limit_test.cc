@@ -34,7 +34,7 @@ TEST(StopLimit, KeepsTheLimitsOfTheCaller) {
   EXPECT_TRUE(CallLimits::current()->are_over());
 }
 
-TEST(StopLimit, GivesAHelperTheLimitsOfTheCaller) {
+TEST(StopLimit, AppliesTheLimitsOfTheCallerToAHelper) {
   std::stop_source callers;
   const CallLimits limits({.attempt = 1s, .total = 1min, .stop = callers.get_token()});
   std::jthread([&, bounds = current_bounds()] {
@@ -46,7 +46,7 @@ TEST(StopLimit, GivesAHelperTheLimitsOfTheCaller) {
   }).join();
 }
 
-TEST(AfterStop, LetsRequestsPassForAWhileDuringAndAfterAStop) {
+TEST(AfterStop, AllowsRequestsForAWhileDuringAndAfterAStop) {
   std::stop_source stop;
   const StopLimit limit(stop.get_token());
   {

@@ -37,7 +37,7 @@ TEST(Time, RejectsMalformedTimes) {
   }
 }
 
-TEST(Time, TakesTheYear9999WithoutWrapping) {
+TEST(Time, AcceptsTheYear9999WithoutWrapping) {
   const Time far = std::chrono::sys_days(std::chrono::year(9999) / 12 / 31);
   EXPECT_EQ(far.text(), "9999-12-31T00:00:00Z");
   EXPECT_GT(far, Time::now());
@@ -51,7 +51,7 @@ TEST(Time, AddsAcrossSecondsBothWays) {
   EXPECT_EQ(Time() + 1500ms, Time(std::chrono::sys_time<std::chrono::milliseconds>(1500ms)));
 }
 
-TEST(SystemTime, EndsASleepWhenAskedToStop) {
+TEST(SystemTime, EndsASleepOnAStopRequest) {
   std::stop_source source;
   std::jthread stopper([&] { source.request_stop(); });
   EXPECT_FALSE(system_time().sleep(1h, source.get_token()));

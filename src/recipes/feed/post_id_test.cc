@@ -71,7 +71,7 @@ TEST(PostKeys, OrderTheFeedAlikeInBothLayouts) {
   }
 }
 
-TEST(PostKeys, TellTheirPost) {
+TEST(PostKeys, IdentifyTheirPost) {
   for (const FeedLayout layout : {FeedLayout::kOrdered, FeedLayout::kNewestFirst}) {
     for (const PostId& id : some_ids()) {
       const auto place = PostKeys::place_of(PostKeys::range_key(layout, id).value());
@@ -82,7 +82,7 @@ TEST(PostKeys, TellTheirPost) {
   }
 }
 
-TEST(PostKeys, StandAmongWholeTicksWhereTheirTimeBelongs) {
+TEST(PostKeys, SortAmongWholeTicksByTheirTime) {
   const int64_t ns = day.unix_seconds() * 1'000'000'000;
   const auto key = PostKeys::range_key(FeedLayout::kNewestFirst, PostId::make(day)).value();
   EXPECT_GT(*key.get_if<Number>(), Number(INT64_MAX - ns - 1000));
@@ -95,7 +95,7 @@ TEST(PostKeys, StandAmongWholeTicksWhereTheirTimeBelongs) {
   EXPECT_EQ(foreign->at, day + 123ns);
 }
 
-TEST(PostKeys, RefuseIdsThatHaveNoPlace) {
+TEST(PostKeys, RejectIdsWithoutAPosition) {
   EXPECT_FALSE(PostKeys::range_key(FeedLayout::kOrdered, PostId()));
   const PostId far = PostId::make(Time::parse("2300-01-01T00:00:00Z").value());
   EXPECT_TRUE(PostKeys::range_key(FeedLayout::kOrdered, far));

@@ -30,7 +30,7 @@ Batch put_in_batch(const std::string& key) {
   return batch;
 }
 
-TEST(CommitCall, TakesOnlyCommitsWithoutACommonLock) {
+TEST(CommitCall, CombinesOnlyCommitsWithoutACommonLock) {
   const SchemaRow row("schema");
   const auto adds = [](CommitCall& call, Commit commit) { return call.add(commit); };
   CommitCall call;
@@ -140,7 +140,7 @@ class CommitCalls : public testing::Test {
   std::unique_ptr<Connection> connection_;
 };
 
-TEST_F(CommitCalls, GiveEachCommitItsOwnOutcome) {
+TEST_F(CommitCalls, ReturnAnOutcomePerCommit) {
   const SchemaRow schema("schema");
   Batch three;
   three.put("k", "1");

@@ -187,7 +187,7 @@ TEST_F(PostgresOpen, RefusesServersThatCouldLoseData) {
               FailsWith(Code::kUnavailable, "default_transaction_read_only=off"));
 }
 
-TEST_F(PostgresOpen, RefusesWhatIsNotThere) {
+TEST_F(PostgresOpen, RejectsMissingSchemasAndServers) {
   PostgresStoreOptions options = schema_.options();
   options.schema = "stator_test_none";
   EXPECT_THAT(open(options), FailsWith(Code::kNotFound, "run `stator cluster init`"));
@@ -209,7 +209,7 @@ TEST_F(PostgresOpen, RefusesANewerVersionAndLeavesIt) {
   EXPECT_EQ(test::run_sql("SELECT version FROM meta", schema_.name()), "2");
 }
 
-TEST_F(PostgresOpen, InitializesOnceHoweverManyTry) {
+TEST_F(PostgresOpen, InitializesOnceForConcurrentAttempts) {
   test::run_sql("DROP SCHEMA " + schema_.name() + " CASCADE", schema_.name());
   {
     std::vector<std::jthread> threads;

@@ -129,7 +129,7 @@ TEST_F(PostgresClusterTest, ARoleNeedsOnlyTheDocumentedPrivileges) {
   EXPECT_EQ(sql("SELECT count(*) FROM request WHERE slot = (this_day() + 2) % 4"), "0");
 }
 
-TEST_F(PostgresClusterTest, CreatesTablesOnlyWhereTheRoleMay) {
+TEST_F(PostgresClusterTest, CreatesTablesOnlyIfTheRoleMay) {
   drop_schema();
   const Role role(schema_.name());
   EXPECT_THAT(initialize_postgres_store(role.options()),
@@ -142,7 +142,7 @@ TEST_F(PostgresClusterTest, CreatesTablesOnlyWhereTheRoleMay) {
   EXPECT_THAT(open(role.options()), IsOk());
 }
 
-TEST_F(PostgresClusterTest, LeavesSchemasOfOtherProgramsAlone) {
+TEST_F(PostgresClusterTest, DoesNotChangeSchemasOfOtherPrograms) {
   drop_schema();
   for (const char* table : {"accounts (id int)", "meta (version int)"}) {
     sql("CREATE SCHEMA " + schema_.name() + " CREATE TABLE " + table);

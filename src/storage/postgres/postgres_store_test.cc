@@ -249,7 +249,7 @@ TEST_F(PostgresStoreTest, LocksItsKeysAfterTwoConflicts) {
   EXPECT_EQ(rows_of({})[0].value, "other") << "it waited";
 }
 
-TEST_F(PostgresStoreTest, ATransactionUnderWayHoldsTheSafePosition) {
+TEST_F(PostgresStoreTest, ATransactionInProgressPinsTheSafePosition) {
   Batch batch;
   batch.put_versioned("log-", "", "x");
   HeldKey held("unrelated");
@@ -301,7 +301,7 @@ class BusyCommitter {
   std::unique_ptr<TransactStore> store_;
 };
 
-TEST_F(PostgresStoreTest, GathersCommitsThatWait) {
+TEST_F(PostgresStoreTest, CombinesWaitingCommits) {
   BusyCommitter busy(schema_.options());
   for (std::size_t i = 1; i <= 40; ++i) {
     busy.write("key-" + std::to_string(i % 20), std::to_string(i));
@@ -315,7 +315,7 @@ TEST_F(PostgresStoreTest, GathersCommitsThatWait) {
   }
 }
 
-TEST_F(PostgresStoreTest, AHeldKeyDelaysNoOtherCommit) {
+TEST_F(PostgresStoreTest, ALockedKeyDelaysNoOtherCommit) {
   HeldKey held("held");
   BusyCommitter busy(schema_.options());
   for (int i = 0; i < 10; ++i) busy.write("key-" + std::to_string(i), "1");
@@ -365,7 +365,7 @@ TEST_F(PostgresStoreTest, NoTimeoutOfTheServerEndsACommit) {
   EXPECT_EQ(written.outcome, CommitOutcome::kCommitted) << written.error.message;
 }
 
-TEST_F(PostgresStoreTest, RefusesWhatDoesNotFitInItsQueues) {
+TEST_F(PostgresStoreTest, RejectsCommitsThatDoNotFitInItsQueues) {
   PostgresStoreOptions options = schema_.options();
   options.queue_bytes_max = 1;
   BusyCommitter busy(options);

@@ -102,7 +102,7 @@ TEST_F(UnknownOutcome, OfALostReplyIsFoundAndNothingIsRepeated) {
   EXPECT_GT(increment().sequence, result.sequence);
 }
 
-TEST_F(UnknownOutcome, ALateRequestIsNotAppliedOnceItsOutcomeWasSettled) {
+TEST_F(UnknownOutcome, ALateRequestIsNotAppliedOnceItsOutcomeIsDecided) {
   open({Fate::kDeliverLate, Fate::kPass, Fate::kDeliverLate});
   EXPECT_EQ(increment().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(put("a", "1"), CommitOutcome::kCommitted) << "a blind write is repeated too";
@@ -122,7 +122,7 @@ TEST_F(UnknownOutcome, OfALockedTransactionIsFoundToo) {
 }
 
 // No statement that changes data was sent, so it is not a failure.
-TEST_F(UnknownOutcome, OfALockedReadIsNoneAndItIsRepeated) {
+TEST_F(UnknownOutcome, DoesNotExistForALockedReadWhichIsRepeated) {
   open({Fate::kLoseRequest, Fate::kLoseRequest});
   proxy_->cut_next({.statement = postgres::Statement::kLock});
   const CommitResult result = increment();
