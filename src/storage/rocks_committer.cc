@@ -17,9 +17,10 @@ constexpr std::chrono::milliseconds kLookInterval{100};
 constexpr uint64_t kLookBytes = 1UL << 20;
 constexpr uint64_t kReservedVersions = 1UL << 16;
 constexpr std::chrono::seconds kQuiet{1};  // without writes, until the progress file is synced
-constexpr const char* kDiskFull = "the disk is full, so only deletes are taken until there is room";
+constexpr const char* kDiskFull =
+    "the disk is full; only deletes are accepted until there is free space";
 constexpr const char* kStuck =
-    "the disk is full, and no more writes are taken until the data is opened again";
+    "the disk is full; writes are rejected until the data directory is reopened";
 constexpr const char* kReading = "the data directory is open for reading only";
 
 CommitResult refused(const Error& error) {
@@ -366,8 +367,8 @@ CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* o
     // The log can contain the failed write, so it can appear after a restart.
     return {CommitOutcome::kUnknown,
             {.code = Code::kIo,
-             .message = "the disk refused a write, so no more are taken until the data is opened "
-                        "again: " +
+             .message = "a write to the disk failed; writes are rejected until the data directory "
+                        "is reopened: " +
                         status.ToString()}};
   }
   looked_ = {};

@@ -21,7 +21,7 @@
 // Failure: while the disk is too full (see RocksSpace), the committer rejects batches before it
 // writes any part of them, except batches that free space. If the disk becomes full during a write,
 // the store resumes in a new log, without that write. After any other failed write, the committer
-// rejects all batches until the store is opened again: the disk might have lost other writes too.
+// rejects all batches until the store is reopened: the disk might have lost other writes too.
 //
 // Thread safety: every method can be called from any thread at once.
 #pragma once

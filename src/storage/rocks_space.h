@@ -28,7 +28,8 @@ class EventListener;
 
 namespace stator {
 
-// Never waits for compactions, which can lack free space.
+// Options of a flush that starts even if RocksDB would first wait for compactions. On a full disk,
+// a compaction can lack space, so that wait might never end.
 rocksdb::FlushOptions flush_at_once();
 
 // Number of tables on level 0 at which writes wait. With the 4 write buffers of level 1 they form

@@ -184,7 +184,7 @@ bool is_conflict(const Error& error) {
 // The error of a server in the same process. Over HTTP, it is kOutcomeUnknown.
 bool is_unknown(const Error& error) {
   return error.code == Code::kInternalServerError &&
-         error.message.starts_with("The write may or may not have been applied");
+         error.message.starts_with("the write might have been applied");
 }
 
 std::optional<Error> send(Client& client, Operation& operation) {

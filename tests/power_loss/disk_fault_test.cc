@@ -68,7 +68,7 @@ TEST_P(DiskFaults, LoseNothingAcknowledgedAndShowNothingHalfDone) {
   EXPECT_TRUE(machine->files->has_failed());
   // A device error, or a disk that was full before the first write of a log. Or the disk was full
   // when a flush was scheduled, and RocksDB forgot the flush.
-  const auto stuck = [&] { return machine->store->health().reason.contains("opened again"); };
+  const auto stuck = [&] { return machine->store->health().reason.contains("reopened"); };
   const auto why = [&] { return machine->store->health().reason.contains(kText) ? kText : kFull; };
   const bool was_stuck = stuck();
   EXPECT_TRUE(was_stuck || GetParam().full) << machine->store->health().reason;

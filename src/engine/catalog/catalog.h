@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Catalog: the tables, change logs and job records of a store, in space 0.
+// Catalog: the tables, change logs and job records of a store, in keyspace 0.
 // docs/formats/catalog.md.
 //
 // Several processes: a change computes the new rows from those that its transaction reads. It
@@ -72,7 +72,7 @@ struct RecordChange {
   FunctionRef<Result<void>(Item& record)> change;  // not called if the record is absent
 };
 
-// Allocates a space that was never used.
+// Allocates an unused keyspace.
 using NewSpace = FunctionRef<SpaceId()>;
 
 class Catalog {
@@ -95,9 +95,9 @@ class Catalog {
   // Creates a table. Errors: also kResourceInUse if the name exists.
   Result<TablePtr> create(const CreateTableRequest& settings, int64_t now_ms);
   // Changes a table's definition. `change` can replace settings, and can add indexes or a queue
-  // with space 0. Each of those gets a space and is unfinished, and `fill` runs for it. By then,
-  // writes with the previous version either have been applied or will never be. Rows of removed
-  // spaces are erased when no reader of this process uses the previous version.
+  // with keyspace 0. Each of those gets a keyspace and is unfinished, and `fill` runs for it. By
+  // then, writes with the previous version have been applied or will never be. Removed keyspaces
+  // are erased when no reader of this process uses the previous version.
   // Errors: also kResourceNotFound, and those of `change`.
   using Change = FunctionRef<Result<void>(TableDefinition& definition)>;
   using Fill = std::move_only_function<void(const std::string& table, SpaceId space)>;
@@ -119,9 +119,9 @@ class Catalog {
   // change are stored before its snapshot is published.
   void wait_for_change() { const std::lock_guard lock(changes_); }
 
-  // Erases the rows of spaces that another process dropped and did not erase. A space must have
-  // been dropped at the previous call too, so that reads in progress can end. Does nothing on a
-  // store of one process, whose startup erases them. Failures are retried by the next call.
+  // Erases the rows of keyspaces that another process dropped and did not erase. A keyspace must
+  // have been dropped at the previous call too, so that reads in progress can end. Does nothing on
+  // a store of one process, whose startup erases them. Failures are retried by the next call.
   void erase_dropped();
 
   // Decides whether a job can begin. Runs again if another process has begun a job in the meantime.
@@ -130,7 +130,7 @@ class Catalog {
   static constexpr auto kNoCheck = [] { return Result<void>(); };
 
   // catalog_pins.cc: a record that names history (history_of()) pins it. While it is pinned, the
-  // rows of the space remain even if their table is dropped. The log remains from the commit
+  // rows of the keyspace remain even if their table is dropped. The log remains from the commit
   // version on, and the table continues to record changes.
   // Writes the record of a new job, if `check` permits it. Errors: also kTrimmedDataAccess if the
   // log no longer has the named history; kThrottling if the source has changed.
@@ -144,16 +144,16 @@ class Catalog {
                              JobLease* lease = nullptr);
 
   // catalog_records.cc: changes of the catalog that include a record (records.h).
-  // Allocates a space, and writes the record that names it.
+  // Allocates a keyspace, and writes the record that names it.
   Result<SpaceId> take_space(const std::string& record_key, FunctionRef<Item(SpaceId)> record);
-  // Replaces the space in the record of a job, unless the lease is lost, and erases the rows of the
-  // previous space. Late writes of an earlier owner of the job go to the previous space.
+  // Replaces the keyspace in the record of a job, unless the lease is lost, and erases the rows of
+  // the previous keyspace. Late writes of an earlier owner of the job go to the previous keyspace.
   Result<SpaceId> exchange_space(const std::string& record_key, JobLease& lease);
-  // Erases a record and the rows of its space; succeeds if there is no record. Returns false,
+  // Erases a record and the rows of its keyspace; succeeds if there is no record. Returns false,
   // without a change, if a job reads the rows. `lease`: that of the job; it ends.
   Result<bool> release_space(const std::string& record_key, JobLease* lease = nullptr);
-  // Allocates the spaces of a table to restore, and writes its definition into the record. `pin` is
-  // required if the record names history. `import` is written in the same commit, if `check`
+  // Allocates the keyspaces of a table to restore, and writes its definition into the record. `pin`
+  // is required if the record names history. `import` is written in the same commit, if `check`
   // permits it.
   // Errors: also kTableAlreadyExists if the name exists; kTableInUse if a table with this name is
   // being restored; with `pin`, those of begin_pinned(), and kBackupNotFound if the backup has been

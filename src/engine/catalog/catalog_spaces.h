@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spaces: allocates ids of spaces in a transaction that reads and writes the row of the next id.
+// Spaces: allocates ids of keyspaces in a transaction that reads and writes the row of the next id.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ Error service_error(Error error) {
 Error service_error(CommitResult result) {
   if (result.outcome == CommitOutcome::kUnknown) {
     return {.code = Code::kInternalServerError,
-            .message = "The write may or may not have been applied: " + result.error.message};
+            .message = "the write might have been applied: " + result.error.message};
   }
   if (result.outcome == CommitOutcome::kConflict) {
     return {.code = Code::kTransactionConflict, .message = messages::kTransactionConflict};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowCopy: copies a table's items from one space to another, for backups and restored tables.
+// RowCopy: copies a table's items from one keyspace to another, for backups and restored tables.
 //
-// Row keys differ only in their space, so rows are copied unchanged.
+// The keys of an item and its copy differ only in the keyspace, which is their first four bytes.
+// The value is copied without decoding it.
 // Thread safety: one thread at a time. Blocking: waits for the store.
 // Errors: the store's; after one, the same step can be repeated.
 #pragma once
@@ -16,11 +17,13 @@
 namespace stator {
 
 struct CopyPlan {
-  TableHistory from;            // without a log: the current items
-  uint64_t commit_version = 0;  // with a log: the items before it
+  // If it has a change log, the items are copied as they were just before `commit_version`.
+  // Otherwise, the current items are copied.
+  TableHistory from;
+  uint64_t commit_version = 0;
   SpaceId to = 0;
-  const Table* indexed = nullptr;  // whose index entries are written too; null: none
-  std::string after = {};          // the last source key that an earlier copy reached
+  const Table* indexed = nullptr;  // if set, the copy also writes the entries of its indexes
+  std::string after = {};          // resumes after this source key
 };
 
 class RowCopy {

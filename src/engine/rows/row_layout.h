@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Row keys of items and index entries. docs/formats/keys.md.
 //
-// A space contains the rows of a table or an index; its id is never reused. A row key consists of
-// the space (4 bytes, big endian), a keyed hash of the partition key's components (16 bytes), and
-// the sort part:
+// A keyspace (`space` in names) contains the rows of a table or an index. Its id is never reused. A
+// row key consists of that id (4 bytes, big endian), a keyed hash of the partition key's components
+// (16 bytes), and the sort part:
 //   item         the table's sort key, if it has one
 //   index entry  the index's sort keys, then a keyed hash of the table's key (16 bytes), which
 //                distinguishes entries with equal index keys
@@ -39,14 +39,14 @@ inline constexpr std::size_t kRowKeyBytesMax =
     kPartitionBytes + (2 * kRangeKeyBytesMax + 2) + 3 * std::size_t{21} + sizeof(Hash128);
 static_assert(kRowKeyBytesMax < 2704, "PostgreSQL's limit for a row of an index");
 
-// The key attributes of a table or an index, and the space of its rows.
+// The key attributes of a table or an index, and the keyspace of its rows.
 struct KeyShape {
   SpaceId space = 0;
   std::vector<AttributeDefinition> hash;
   std::vector<AttributeDefinition> range;
 };
 
-// The attribute at the top level, or nullptr or no value.
+// The attribute at the top level. nullptr or no value if the item does not have it.
 inline const AttributeValue* find_attribute(const Item& item, std::string_view name) {
   const auto found = item.find(name);
   return found == item.end() ? nullptr : &found->second;
@@ -58,7 +58,7 @@ inline std::optional<ValueView> find_attribute(ItemView item, std::string_view n
 // The length in eight bytes, then the bytes.
 void append_field(std::string& bytes, std::string_view field);
 
-// All rows of a space.
+// All rows of a keyspace.
 KeyRange space_range(SpaceId space);
 // The rows of one segment of a parallel scan. It depends only on the arguments, so the segments are
 // disjoint and complete even if rows are written between two pages.

@@ -40,7 +40,7 @@ PostVersion version_of(const UserId& author, Item post);
 
 enum class Relation {
   kFollows,
-  kFollowed,  // gets only versions that replace a copy that arrived or might still arrive
+  kFollowed,  // formerly: existing copies are edited or retracted, and none is created
 };
 
 class Copies {
@@ -50,7 +50,8 @@ class Copies {
 
   // Errors: the client's; kCancelled. Some copies might have been written.
   Result<void> write(const PostVersion& version, std::span<const UserId> users, Relation relation);
-  // The one copy from which an author's followers read a merged post.
+  // Writes the single copy of a post of a merged author (see merged_authors.h). All followers read
+  // this copy.
   Result<void> write_merged(const PostVersion& version);
 
   int64_t written() const { return written_; }

@@ -23,7 +23,8 @@ namespace stator::postgres {
 struct CommitterOptions {
   std::size_t connections = 4;
   std::size_t queue_bytes_max = 64UL << 20;
-  // Time limit for finding the outcome of a lost reply; then it is unknown.
+  // If the reply to a commit is lost, the store queries the database for the outcome of the commit
+  // for up to this time. After that, the caller gets kUnknown.
   std::chrono::milliseconds settle_timeout{10'000};
 };
 

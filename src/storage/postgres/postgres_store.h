@@ -27,7 +27,8 @@ struct PostgresStoreOptions {
   std::size_t queued_reads_max = 10'000;     // limit of reads and locked transactions; kThrottling
   std::size_t queue_bytes_max = 64UL << 20;  // limit of waiting commits; kThrottling
   std::chrono::milliseconds response_timeout{10'000};
-  // Time limit for finding the outcome of a commit whose reply was lost; then it is unknown.
+  // If the reply to a commit is lost, the store queries the database for the outcome of the commit
+  // for up to this time. After that, the caller gets kUnknown.
   std::chrono::milliseconds settle_timeout{10'000};
   StoreReport report = {};
   // How long a transaction can hold back safe_position() before that is reported.
