@@ -134,12 +134,12 @@ Outcome run_operation(const BenchTable& table, const std::string& operation,
       clients.emplace_back([&, seed = static_cast<uint64_t>(&outcome - outcomes.data()) + 1] {
         BenchClient client(table, seed);
         for (auto before = start; before < end && !stop.stop_requested();) {
-          const auto answered = client.run(operation);
+          const auto result = client.run(operation);
           const auto after = SteadyClock::now();
-          if (answered) {
+          if (result) {
             outcome.latencies.add(after - before);
           } else {
-            ++outcome.errors[code_name(answered.error().code)];
+            ++outcome.errors[code_name(result.error().code)];
           }
           before = after;
         }

@@ -64,7 +64,7 @@ std::string unknown_word(const CLI::App& app) {
   return words.empty() ? "" : words.front();
 }
 
-int answer_parse_error(const CLI::App& app, const CLI::ParseError& error) {
+int report_parse_error(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
     return app.exit(error);  // --help and --version
   }
@@ -147,7 +147,7 @@ int run_program(int argc, const char* const* argv) {
     try {
       app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-      return answer_parse_error(app, error);
+      return report_parse_error(app, error);
     }
     if (!invocation.run) {
       const std::string help = app.help();

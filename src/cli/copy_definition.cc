@@ -134,10 +134,10 @@ class CopiedTableReader {
   // Returns an empty item if the source does not have the operation or has nothing to return. Also
   // returns an empty item for a permanent error, which is recorded as not copied.
   Result<Item> ask_for(const std::string& what, const std::string& operation, const Item& request) {
-    auto answer = ask(from_, operation, request);
-    if (answer) return answer;
-    const Error& error = answer.error();
-    if (error.retryable()) return answer;
+    auto response = ask(from_, operation, request);
+    if (response) return response;
+    const Error& error = response.error();
+    if (error.retryable()) return response;
     if (error.code != Code::kUnknownOperation && error.code != Code::kPolicyNotFound) {
       not_copied(what, "could not be read: " + error.message);
     }

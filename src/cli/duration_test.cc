@@ -31,7 +31,7 @@ TEST(Duration, RejectsMalformedText) {
   }
 }
 
-TEST(Duration, PrintsWhatItCanParse) {
+TEST(Duration, ParsesItsOwnOutput) {
   for (const char* text : {"0s", "20s", "1h30m", "500ms", "7d", "1d2h3m4s5ms"}) {
     EXPECT_EQ(duration_text(parse_duration(text).value()), text);
   }

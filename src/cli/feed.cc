@@ -54,9 +54,9 @@ int with_feed(const FeedFlags& flags, Access access, const std::function<int(con
                      [&](Client& client) { return action(Feed(client, options)); });
 }
 
-int answer_done(const FeedFlags& flags, const Result<void>& result, const char* what) {
+int print_done(const FeedFlags& flags, const Result<void>& result, const char* what) {
   if (!result) return report(result.error());
-  answer(flags, what, {{"done", what}});
+  print_result(flags, what, {{"done", what}});
   return kSuccess;
 }
 
@@ -70,8 +70,8 @@ int post(const FeedFlags& flags) {
   return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
     const auto published = feed.publish({flags.author}, flags.content, id);
     if (!published) return report(published.error());
-    answer(flags, published->id.text(),
-           {{"id", published->id.text()}, {"created", published->created}});
+    print_result(flags, published->id.text(),
+                 {{"id", published->id.text()}, {"created", published->created}});
     return kSuccess;
   });
 }
@@ -81,15 +81,15 @@ int read_feed(const FeedFlags& flags) {
     const auto page = feed.read({flags.user}, flags.limit, flags.cursor);
     if (!page) return report(page.error());
     for (const Post& entry : page->items) {
-      answer(flags,
-             entry.id.text() + "\t" + entry.at.text() + "\t" + entry.author.text + "\t" +
-                 entry.content,
-             {{"id", entry.id.text()},
-              {"author", entry.author.text},
-              {"at", entry.at.text()},
-              {"content", entry.content}});
+      print_result(flags,
+                   entry.id.text() + "\t" + entry.at.text() + "\t" + entry.author.text + "\t" +
+                       entry.content,
+                   {{"id", entry.id.text()},
+                    {"author", entry.author.text},
+                    {"at", entry.at.text()},
+                    {"content", entry.content}});
     }
-    answer_next(flags, page->next);
+    print_next(flags, page->next);
     return kSuccess;
   });
 }
@@ -98,7 +98,7 @@ int edit(const FeedFlags& flags) {
   const auto id = PostId::parse(flags.post);
   if (!id) return report(id.error());
   return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
-    return answer_done(flags, feed.edit({flags.author}, *id, flags.content), "edited");
+    return print_done(flags, feed.edit({flags.author}, *id, flags.content), "edited");
   });
 }
 
@@ -106,7 +106,7 @@ int trim(const FeedFlags& flags) {
   return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
     const auto trimmed = feed.trim({flags.user}, flags.keep);
     if (!trimmed) return report(trimmed.error());
-    answer(flags, std::to_string(*trimmed) + " posts deleted", {{"deleted", *trimmed}});
+    print_result(flags, std::to_string(*trimmed) + " posts deleted", {{"deleted", *trimmed}});
     return kSuccess;
   });
 }
@@ -115,19 +115,19 @@ int retract(const FeedFlags& flags) {
   const auto id = PostId::parse(flags.post);
   if (!id) return report(id.error());
   return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
-    return answer_done(flags, feed.retract({flags.author}, *id), "retracted");
+    return print_done(flags, feed.retract({flags.author}, *id), "retracted");
   });
 }
 
 int follow(const FeedFlags& flags) {
   return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
-    return answer_done(flags, feed.follow({flags.user}, {flags.author}, flags.backfill), "follows");
+    return print_done(flags, feed.follow({flags.user}, {flags.author}, flags.backfill), "follows");
   });
 }
 
 int unfollow(const FeedFlags& flags) {
   return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
-    return answer_done(flags, feed.unfollow({flags.user}, {flags.author}), "does not follow");
+    return print_done(flags, feed.unfollow({flags.user}, {flags.author}), "does not follow");
   });
 }
 
@@ -136,32 +136,32 @@ int followers(const FeedFlags& flags) {
     const auto page =
         feed.followers({flags.author}, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
-    for (const UserId& user : page->items) answer(flags, user.text, {{"user", user.text}});
-    answer_next(flags, page->next);
+    for (const UserId& user : page->items) print_result(flags, user.text, {{"user", user.text}});
+    print_next(flags, page->next);
     return kSuccess;
   });
 }
 
-int answer_delivered(const FeedFlags& flags, const Result<Delivered>& delivered) {
+int print_delivered(const FeedFlags& flags, const Result<Delivered>& delivered) {
   if (!delivered && delivered.error().code != Code::kCancelled) return report(delivered.error());
   const Delivered counts = delivered.value_or(Delivered{});
-  answer(flags,
-         std::to_string(counts.posts) + " posts, " + std::to_string(counts.copies) + " copies, " +
-             std::to_string(counts.batches) + " batches",
-         {{"posts", counts.posts}, {"copies", counts.copies}, {"batches", counts.batches}});
+  print_result(flags,
+               std::to_string(counts.posts) + " posts, " + std::to_string(counts.copies) +
+                   " copies, " + std::to_string(counts.batches) + " batches",
+               {{"posts", counts.posts}, {"copies", counts.copies}, {"batches", counts.batches}});
   return kSuccess;
 }
 
 int deliver(const FeedFlags& flags) {
   return with_feed(flags, Access::kWrite, [&](const Feed& feed) {
-    return answer_delivered(flags, feed.deliver_pending());
+    return print_delivered(flags, feed.deliver_pending());
   });
 }
 
 int run_worker(const FeedFlags& flags) {
   const StopSignals signals;
   const auto action = [&](const Feed& feed) {
-    return answer_delivered(flags, feed.run_worker(signals.token()));
+    return print_delivered(flags, feed.run_worker(signals.token()));
   };
   return with_feed(flags, Access::kWrite, action, warn_undelivered);
 }

@@ -16,10 +16,10 @@ namespace stator::cli {
 namespace {
 
 int check_health(const ReadinessOptions& options) {
-  const auto answer = ask_readiness(options);
-  if (!answer) return report(answer.error());
-  if (!answer->ready) return report({.code = Code::kIo, .message = answer->text});
-  std::puts(one_line(answer->text).c_str());
+  const auto response = ask_readiness(options);
+  if (!response) return report(response.error());
+  if (!response->ready) return report({.code = Code::kIo, .message = response->text});
+  std::puts(one_line(response->text).c_str());
   return kSuccess;
 }
 
@@ -36,7 +36,7 @@ void add_health(CLI::App& app, Invocation& invocation) {
       ->type_name("URL")
       ->envname("STATOR_HEALTH_ENDPOINT")
       ->capture_default_str();
-  add_duration(*command, "--timeout", flags->timeout, "Longest wait for the answer",
+  add_duration(*command, "--timeout", flags->timeout, "Longest wait for the response",
                std::chrono::milliseconds(1), std::chrono::hours(1))
       ->envname("STATOR_HEALTH_TIMEOUT");
   CLI::Option* certificate =

@@ -217,7 +217,7 @@ int run_locked(const LockFlags& flags) {
 }
 
 // One line for each holder, then one for each queued waiter.
-void answer_with(const LockFlags& flags, const LockState& state, bool named) {
+void print_state(const LockFlags& flags, const LockState& state, bool named) {
   const auto line = [&](const LockHolder& one, bool held) {
     std::string text = named ? state.name + "\t" : std::string();
     text += std::string(held ? "held" : "waits") + "\tby " +
@@ -234,7 +234,7 @@ void answer_with(const LockFlags& flags, const LockState& state, bool named) {
               {held ? "fence" : "place", to_int64(one.fence)}};
     if (named) item.emplace("name", state.name);
     if (expired) item.emplace("expired", true);
-    answer(flags, text, item);
+    print_result(flags, text, item);
   };
   for (const LockHolder& holder : state.holders) line(holder, true);
   for (const LockHolder& waiter : state.waiters) line(waiter, false);
@@ -244,8 +244,8 @@ int show_lock(const LockFlags& flags) {
   return with_semaphore(flags, Access::kRead, [&](Semaphore& semaphore) {
     const auto state = semaphore.state(flags.name);
     if (!state) return report(state.error());
-    if (state->holders.empty()) answer(flags, "free", {{"held", false}});
-    answer_with(flags, *state, false);
+    if (state->holders.empty()) print_result(flags, "free", {{"held", false}});
+    print_state(flags, *state, false);
     return kSuccess;
   });
 }
@@ -259,9 +259,9 @@ int list_locks(const LockFlags& flags) {
     if (!found) return report(found.error());
     for (LockState state : found->items) {
       if (!flags.user.empty() || flags.expired) state.waiters.clear();
-      answer_with(flags, state, true);
+      print_state(flags, state, true);
     }
-    answer_next(flags, found->next);
+    print_next(flags, found->next);
     return kSuccess;
   });
 }
@@ -271,8 +271,8 @@ int break_lock(const LockFlags& flags) {
     const auto fence = semaphore.break_lock(
         flags.name, flags.owner.empty() ? std::nullopt : std::optional(flags.owner));
     if (!fence) return report(fence.error());
-    answer(flags, "broken\tfence " + std::to_string(to_int64(*fence)),
-           {{"fence", to_int64(*fence)}});
+    print_result(flags, "broken\tfence " + std::to_string(to_int64(*fence)),
+                 {{"fence", to_int64(*fence)}});
     return kSuccess;
   });
 }
@@ -281,7 +281,7 @@ int set_permits(const LockFlags& flags) {
   return with_semaphore(flags, Access::kWrite, [&](Semaphore& semaphore) {
     const auto done = semaphore.set_permits(flags.name, flags.permits);
     if (!done) return report(done.error());
-    answer(flags, "permits\t" + std::to_string(flags.permits), {{"permits", flags.permits}});
+    print_result(flags, "permits\t" + std::to_string(flags.permits), {{"permits", flags.permits}});
     return kSuccess;
   });
 }

@@ -194,25 +194,25 @@ Result<void> set_context(policy::Caller& caller, policy::Context& context,
 
 int print_verdict(const PolicyFlags& flags, const policy::Verdict& verdict,
                   const policy::Context& context) {
-  Item answer;
+  Item response;
   const std::string decision = verdict.allowed()                       ? "allowed"
                                : verdict.decision == Decision::kDenied ? "denied"
                                                                        : "not-allowed";
-  answer["decision"] = decision;
+  response["decision"] = decision;
   std::string by;
   if (verdict.statement != nullptr) {
     const policy::Statement& statement = *verdict.statement;
     const std::string kind =
         verdict.policy->kind() == PolicyKind::kIdentity ? "identity" : "resource";
-    answer["policy"] = kind;
-    answer["statement"] = statement.number;
-    if (!statement.sid.empty()) answer["sid"] = statement.sid;
+    response["policy"] = kind;
+    response["statement"] = statement.number;
+    if (!statement.sid.empty()) response["sid"] = statement.sid;
     by = fmt::format(" by statement {}{} of the {} policy", statement.number,
                      statement.sid.empty() ? "" : " (" + statement.sid + ")", kind);
   }
-  if (!verdict.allowed()) answer["message"] = policy::denial_text(verdict, context);
+  if (!verdict.allowed()) response["message"] = policy::denial_text(verdict, context);
   if (flags.json) {
-    std::puts(wire::item_to_plain_json(answer).c_str());
+    std::puts(wire::item_to_plain_json(response).c_str());
   } else {
     std::puts(one_line(decision + by).c_str());
     if (!verdict.allowed()) std::puts(one_line(policy::denial_text(verdict, context)).c_str());

@@ -49,15 +49,15 @@ int with_tables(const RecipeFlags& flags, Access access, const std::vector<Recip
   return action(**client);
 }
 
-void answer(const RecipeFlags& flags, const std::string& text, const Item& item) {
+void print_result(const RecipeFlags& flags, const std::string& text, const Item& item) {
   const std::string line = flags.json ? wire::item_to_plain_json(item) : one_line(text);
   std::fwrite(line.data(), 1, line.size(), stdout);
   std::fputc('\n', stdout);
 }
 
-void answer_next(const RecipeFlags& flags, const std::string& next) {
+void print_next(const RecipeFlags& flags, const std::string& next) {
   if (next.empty()) return;
-  if (flags.json) return answer(flags, "", {{"next", next}});
+  if (flags.json) return print_result(flags, "", {{"next", next}});
   std::fprintf(stderr, "stator: more entries follow; continue with --cursor %s\n",
                one_line(next).c_str());
 }

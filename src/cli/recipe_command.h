@@ -31,10 +31,10 @@ int with_tables(const RecipeFlags& flags, Access access, const std::vector<Recip
                 const std::function<int(Client&)>& action);
 
 // Prints one line on standard output: `item` as plain JSON with --json, otherwise `text`.
-void answer(const RecipeFlags& flags, const std::string& text, const Item& item);
+void print_result(const RecipeFlags& flags, const std::string& text, const Item& item);
 
 // Prints the cursor of the next page, if there is one.
-void answer_next(const RecipeFlags& flags, const std::string& next);
+void print_next(const RecipeFlags& flags, const std::string& next);
 
 // Adds a subcommand that selects `run`.
 CLI::App* add_action(CLI::App& parent, const std::string& name, const std::string& description,

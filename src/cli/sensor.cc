@@ -65,7 +65,7 @@ int with_sensors(const SensorFlags& flags, Access access,
                      [&](Client& client) { return action(SensorRegistry(client, options)); });
 }
 
-void answer_sensor(const SensorFlags& flags, const Sensor& sensor) {
+void print_sensor(const SensorFlags& flags, const Sensor& sensor) {
   const Location& place = sensor.location;
   Item item{{"id", sensor.id.text},     {"city", place.city}, {"building", place.building},
             {"floor", place.floor},     {"room", place.room}, {"type", sensor.type},
@@ -76,19 +76,19 @@ void answer_sensor(const SensorFlags& flags, const Sensor& sensor) {
     item.emplace("decommissioned_at", sensor.decommissioned->text());
     text += "\tdecommissioned " + sensor.decommissioned->text();
   }
-  answer(flags, text, item);
+  print_result(flags, text, item);
 }
 
-void answer_reading(const SensorFlags& flags, const Reading& reading) {
-  answer(flags, reading.at.text() + "\t" + reading.value.to_string() + "\t" + reading.unit,
-         {{"at", reading.at.text()}, {"value", reading.value}, {"unit", reading.unit}});
+void print_reading(const SensorFlags& flags, const Reading& reading) {
+  print_result(flags, reading.at.text() + "\t" + reading.value.to_string() + "\t" + reading.unit,
+               {{"at", reading.at.text()}, {"value", reading.value}, {"unit", reading.unit}});
 }
 
 Check check_of(const SensorFlags& flags) {
   return flags.unchecked ? Check::kNone : Check::kStrict;
 }
 
-void answer_recorded(const SensorFlags& flags, const Recorded& recorded, int64_t resumed_after) {
+void print_recorded(const SensorFlags& flags, const Recorded& recorded, int64_t resumed_after) {
   Item item{{"stored", recorded.stored}, {"duplicates", recorded.duplicates}};
   std::string text = std::to_string(recorded.stored) + " stored, " +
                      std::to_string(recorded.duplicates) + " duplicates";
@@ -100,14 +100,14 @@ void answer_recorded(const SensorFlags& flags, const Recorded& recorded, int64_t
     item.emplace("resumed_after", resumed_after);
     text += "; resumed after line " + std::to_string(resumed_after);
   }
-  answer(flags, text, item);
+  print_result(flags, text, item);
 }
 
 int add(const SensorFlags& flags) {
   return with_sensors(flags, Access::kWrite, [&](const SensorRegistry& sensors) {
     const auto added = sensors.add({.id = {flags.id}, .location = flags.place, .type = flags.type});
     if (!added) return report(added.error());
-    answer_sensor(flags, *added);
+    print_sensor(flags, *added);
     return kSuccess;
   });
 }
@@ -119,7 +119,7 @@ int move(const SensorFlags& flags) {
     if (flags.version != 0) known->version = flags.version;
     const auto moved = sensors.move(*known, flags.place);
     if (!moved) return report(moved.error());
-    answer_sensor(flags, *moved);
+    print_sensor(flags, *moved);
     return kSuccess;
   });
 }
@@ -130,7 +130,7 @@ int decommission(const SensorFlags& flags) {
     if (!gone) return report(gone.error());
     const auto sensor = sensors.get({flags.id});
     if (!sensor) return report(sensor.error());
-    answer_sensor(flags, *sensor);
+    print_sensor(flags, *sensor);
     return kSuccess;
   });
 }
@@ -139,7 +139,7 @@ int get(const SensorFlags& flags) {
   return with_sensors(flags, Access::kRead, [&](const SensorRegistry& sensors) {
     const auto sensor = sensors.get({flags.id});
     if (!sensor) return report(sensor.error());
-    answer_sensor(flags, *sensor);
+    print_sensor(flags, *sensor);
     return kSuccess;
   });
 }
@@ -154,7 +154,7 @@ int record(const SensorFlags& flags) {
         .sensor = {flags.id}, .at = *at, .value = *value, .unit = flags.file.unit};
     const auto recorded = sensors.record(reading, check_of(flags));
     if (!recorded) return report(recorded.error());
-    answer_recorded(flags, *recorded, 0);
+    print_recorded(flags, *recorded, 0);
     return kSuccess;
   });
 }
@@ -163,8 +163,8 @@ int latest_readings(const SensorFlags& flags) {
   return with_sensors(flags, Access::kRead, [&](const SensorRegistry& sensors) {
     const auto found = sensors.latest({flags.id}, flags.limit);
     if (!found) return report(found.error());
-    answer_sensor(flags, found->sensor);
-    for (const Reading& reading : found->readings) answer_reading(flags, reading);
+    print_sensor(flags, found->sensor);
+    for (const Reading& reading : found->readings) print_reading(flags, reading);
     return kSuccess;
   });
 }
@@ -187,8 +187,8 @@ int readings(const SensorFlags& flags) {
     const auto page =
         sensors.readings({flags.id}, *range, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
-    for (const Reading& reading : page->items) answer_reading(flags, reading);
-    answer_next(flags, page->next);
+    for (const Reading& reading : page->items) print_reading(flags, reading);
+    print_next(flags, page->next);
     return kSuccess;
   });
 }
@@ -197,8 +197,8 @@ int at(const SensorFlags& flags) {
   return with_sensors(flags, Access::kRead, [&](const SensorRegistry& sensors) {
     const auto page = sensors.at(flags.place, {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
-    for (const SensorId& id : page->items) answer(flags, id.text, {{"id", id.text}});
-    answer_next(flags, page->next);
+    for (const SensorId& id : page->items) print_result(flags, id.text, {{"id", id.text}});
+    print_next(flags, page->next);
     return kSuccess;
   });
 }
@@ -214,14 +214,14 @@ int roll_up(const SensorFlags& flags) {
   return with_sensors(flags, Access::kWrite, [&](const SensorRegistry& sensors) {
     const auto made = sensors.roll_up({flags.id}, period_of(flags), *range);
     if (!made) return report(made.error());
-    answer(flags,
-           std::to_string(made->made) + " made, " + std::to_string(made->changed) + " changed",
-           {{"made", made->made}, {"changed", made->changed}});
+    print_result(
+        flags, std::to_string(made->made) + " made, " + std::to_string(made->changed) + " changed",
+        {{"made", made->made}, {"changed", made->changed}});
     return kSuccess;
   });
 }
 
-void answer_roll_up(const SensorFlags& flags, const RollUp& roll_up) {
+void print_roll_up(const SensorFlags& flags, const RollUp& roll_up) {
   Item item{{"from", roll_up.from.text()}, {"unit", roll_up.unit}, {"count", roll_up.count},
             {"min", roll_up.min},          {"max", roll_up.max},   {"first", roll_up.first},
             {"last", roll_up.last}};
@@ -229,11 +229,11 @@ void answer_roll_up(const SensorFlags& flags, const RollUp& roll_up) {
   const auto mean = roll_up.mean();
   const auto rounded = mean ? Number::from_double(*mean) : fail(Code::kValidation, "");
   if (rounded) item.emplace("mean", *rounded);
-  answer(flags,
-         roll_up.from.text() + "\t" + std::to_string(roll_up.count) + "\t" +
-             (rounded ? rounded->to_string() : "") + "\t" + roll_up.min.to_string() + "\t" +
-             roll_up.max.to_string() + "\t" + roll_up.unit,
-         item);
+  print_result(flags,
+               roll_up.from.text() + "\t" + std::to_string(roll_up.count) + "\t" +
+                   (rounded ? rounded->to_string() : "") + "\t" + roll_up.min.to_string() + "\t" +
+                   roll_up.max.to_string() + "\t" + roll_up.unit,
+               item);
 }
 
 int roll_ups(const SensorFlags& flags) {
@@ -243,13 +243,13 @@ int roll_ups(const SensorFlags& flags) {
     const auto page = sensors.roll_ups({flags.id}, period_of(flags), *range,
                                        {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
-    for (const RollUp& one : page->items) answer_roll_up(flags, one);
-    answer_next(flags, page->next);
+    for (const RollUp& one : page->items) print_roll_up(flags, one);
+    print_next(flags, page->next);
     return kSuccess;
   });
 }
 
-void answer_settings(const SensorFlags& flags, const SensorSettings& settings) {
+void print_settings(const SensorFlags& flags, const SensorSettings& settings) {
   Item item;
   std::string text;
   const auto add = [&](const std::string& name, int64_t value) {
@@ -269,7 +269,7 @@ void answer_settings(const SensorFlags& flags, const SensorSettings& settings) {
     shards.emplace(city, count);
   }
   if (!shards.empty()) item.emplace("city_shards", std::move(shards));
-  answer(flags, text.empty() ? "none" : text, item);
+  print_result(flags, text.empty() ? "none" : text, item);
 }
 
 // Here the flags are values to store; for other commands, they must match stored values.
@@ -288,7 +288,7 @@ int settings(const SensorFlags& flags) {
         const auto stored =
             access == Access::kRead ? sensors.settings() : sensors.change_settings(to);
         if (!stored) return report(stored.error());
-        answer_settings(flags, *stored);
+        print_settings(flags, *stored);
         return kSuccess;
       });
 }
@@ -318,7 +318,7 @@ int import(const SensorFlags& flags) {
                            client, options, [&](int64_t bytes) { progress.advance_to(bytes); },
                            stop);
                        if (!imported) return report(imported.error());
-                       answer_recorded(flags, imported->recorded, imported->resumed_after);
+                       print_recorded(flags, imported->recorded, imported->resumed_after);
                        return kSuccess;
                      });
 }

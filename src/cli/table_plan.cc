@@ -348,13 +348,13 @@ Result<std::vector<Tag>> list_tags(Client& client, const std::string& arn) {
 
 // A server without this operation has no continuous backups.
 Result<Recovery> describe_recovery(Client& client, const std::string& table) {
-  const auto answer = ask(client, "DescribeContinuousBackups", {{"TableName", table}});
-  if (!answer) {
-    if (answer.error().code == Code::kUnknownOperation) return Recovery();
-    return Failure(answer.error());
+  const auto response = ask(client, "DescribeContinuousBackups", {{"TableName", table}});
+  if (!response) {
+    if (response.error().code == Code::kUnknownOperation) return Recovery();
+    return Failure(response.error());
   }
   const Item& found =
-      map_of(map_of(*answer, "ContinuousBackupsDescription"), "PointInTimeRecoveryDescription");
+      map_of(map_of(*response, "ContinuousBackupsDescription"), "PointInTimeRecoveryDescription");
   Recovery recovery{.enabled = text_of(found, "PointInTimeRecoveryStatus") == "ENABLED"};
   if (found.contains("RecoveryPeriodInDays")) {
     recovery.days = integer_of(found, "RecoveryPeriodInDays");
@@ -379,9 +379,9 @@ Result<void> wait_until_expiry_is_settled(Client& client, const std::string& tab
 }  // namespace
 
 Result<Item> ask(Client& client, const std::string& operation, const Item& request) {
-  STATOR_ASSIGN_OR_RETURN(const std::string answer,
+  STATOR_ASSIGN_OR_RETURN(const std::string response,
                           client.call(operation, wire::document_to_json(request)));
-  return wire::item_from_plain_json(answer);
+  return wire::item_from_plain_json(response);
 }
 
 Result<TableState> read_state(Client& client, const std::string& table, ReadTags tags) {

@@ -29,9 +29,9 @@ int run_test_mode(const TestModeFlags& flags) {
   }
   const auto server = server_named(flags.endpoint);
   if (!server) return report(server.error());
-  const auto answer = exchange_test_mode(*server, rules);
-  if (!answer) return report(answer.error());
-  std::puts(answer->c_str());
+  const auto response = exchange_test_mode(*server, rules);
+  if (!response) return report(response.error());
+  std::puts(response->c_str());
   return kSuccess;
 }
 

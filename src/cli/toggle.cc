@@ -66,14 +66,14 @@ Result<std::optional<Time>> optional_time(const std::string& text) {
   return std::optional<Time>(time);
 }
 
-void answer_switch(const ToggleFlags& flags, const Switch<AttributeValue>& found) {
-  answer(flags, state_text(found.state) + "\t" + found.at.text() + "\t" + found.event.text,
-         {{"state", found.state}, {"at", found.at.text()}, {"event", found.event.text}});
+void print_switch(const ToggleFlags& flags, const Switch<AttributeValue>& found) {
+  print_result(flags, state_text(found.state) + "\t" + found.at.text() + "\t" + found.event.text,
+               {{"state", found.state}, {"at", found.at.text()}, {"event", found.event.text}});
 }
 
-int answer_found(const ToggleFlags& flags, const Result<Switch<AttributeValue>>& found) {
+int print_found(const ToggleFlags& flags, const Result<Switch<AttributeValue>>& found) {
   if (!found) return report(found.error());
-  answer_switch(flags, *found);
+  print_switch(flags, *found);
   return kSuccess;
 }
 
@@ -84,14 +84,14 @@ int save(const ToggleFlags& flags) {
     const auto saved =
         toggle.save({flags.id}, state_of(flags.state), given->value_or(Time::now()), {flags.event});
     if (!saved) return report(saved.error());
-    answer(flags, saved_name(*saved), {{"saved", saved_name(*saved)}});
+    print_result(flags, saved_name(*saved), {{"saved", saved_name(*saved)}});
     return kSuccess;
   });
 }
 
 int latest_switch(const ToggleFlags& flags) {
   return with_toggle(flags, Access::kRead, [&](const AnyToggle& toggle) {
-    return answer_found(flags, toggle.latest({flags.id}));
+    return print_found(flags, toggle.latest({flags.id}));
   });
 }
 
@@ -99,7 +99,7 @@ int as_of(const ToggleFlags& flags) {
   const auto at = Time::parse(flags.at);
   if (!at) return report(at.error());
   return with_toggle(flags, Access::kRead, [&](const AnyToggle& toggle) {
-    return answer_found(flags, toggle.as_of({flags.id}, *at));
+    return print_found(flags, toggle.as_of({flags.id}, *at));
   });
 }
 
@@ -112,8 +112,8 @@ int history(const ToggleFlags& flags) {
     const auto page = toggle.history({flags.id}, {.from = *from, .to = *to},
                                      {.limit = flags.limit, .cursor = flags.cursor});
     if (!page) return report(page.error());
-    for (const auto& entry : page->items) answer_switch(flags, entry);
-    answer_next(flags, page->next);
+    for (const auto& entry : page->items) print_switch(flags, entry);
+    print_next(flags, page->next);
     return kSuccess;
   });
 }
@@ -131,7 +131,7 @@ Result<std::unique_ptr<EventSource>> open_source(const ToggleFlags& flags) {
   return open_lines(input, flags.checkpoint);
 }
 
-void answer_consumed(const ToggleFlags& flags, const Consumed& consumed) {
+void print_consumed(const ToggleFlags& flags, const Consumed& consumed) {
   std::string text =
       fmt::format("{} newest, {} late, {} stored, {} duplicates, {} rejected", consumed.newest,
                   consumed.late, consumed.stored, consumed.duplicates, consumed.rejected);
@@ -144,7 +144,7 @@ void answer_consumed(const ToggleFlags& flags, const Consumed& consumed) {
     text += fmt::format(", {} left", consumed.left);
     item.emplace("left", consumed.left);
   }
-  answer(flags, text, item);
+  print_result(flags, text, item);
 }
 
 int consume_events(const ToggleFlags& flags) {
@@ -158,7 +158,7 @@ int consume_events(const ToggleFlags& flags) {
         const auto consumed =
             consume(**source, AnyToggle(client, options), flags.consume, signals.token());
         if (!consumed) return report(consumed.error());
-        answer_consumed(flags, *consumed);
+        print_consumed(flags, *consumed);
         // NATS redelivers events that were left; lines are read again only by another run.
         const bool all_settled = consumed->left == 0 || !flags.nats.server.url.empty();
         return all_settled ? kSuccess : kFailure;

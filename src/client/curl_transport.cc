@@ -14,11 +14,11 @@ namespace stator {
 namespace {
 
 constexpr std::size_t kIdleHandlesMax = 64;
-constexpr std::size_t kAnswerBytesMax = 64UL << 20;  // four times DynamoDB's largest response
+constexpr std::size_t kResponseBytesMax = 64UL << 20;  // four times DynamoDB's largest response
 
 std::size_t collect(char* bytes, std::size_t size, std::size_t count, void* target) {
   auto& body = *static_cast<std::string*>(target);
-  if (body.size() + size * count > kAnswerBytesMax) return 0;
+  if (body.size() + size * count > kResponseBytesMax) return 0;
   body.append(bytes, size * count);
   return size * count;
 }
@@ -36,12 +36,12 @@ std::optional<std::string> header_value(std::string_view line, std::string_view 
 }
 
 std::size_t read_header(char* bytes, std::size_t size, std::size_t count, void* target) {
-  auto& answer = *static_cast<HttpAnswer*>(target);
+  auto& response = *static_cast<HttpResponse*>(target);
   const std::string_view line(bytes, size * count);
   if (auto checksum = header_value(line, "x-amz-crc32")) {
-    answer.crc32 = std::move(*checksum);
+    response.crc32 = std::move(*checksum);
   } else if (auto examined = header_value(line, protocol::kExaminedHeader)) {
-    answer.examined = std::move(*examined);
+    response.examined = std::move(*examined);
   }
   return size * count;
 }
@@ -106,8 +106,8 @@ class CurlTransport::Handle {
   Handle& operator=(const Handle&) = delete;
   ~Handle() { curl().easy_cleanup(curl_); }
 
-  std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body,
-                                                 const CallLimits* limits) {
+  std::expected<HttpResponse, TransportError> post(std::string_view target, std::string_view body,
+                                                   const CallLimits* limits) {
     limit(limits);
     HeaderList headers;
     headers.add("Content-Type: application/x-amz-json-1.0");
@@ -116,8 +116,8 @@ class CurlTransport::Handle {
   }
 
   // The handle cannot post afterwards.
-  std::expected<HttpAnswer, TransportError> exchange(std::string_view path,
-                                                     const std::string* body) {
+  std::expected<HttpResponse, TransportError> exchange(std::string_view path,
+                                                       const std::string* body) {
     limit(nullptr);
     const std::string& endpoint = options_.endpoint;
     set(CURLOPT_URL,
@@ -129,17 +129,17 @@ class CurlTransport::Handle {
   }
 
  private:
-  std::expected<HttpAnswer, TransportError> perform(HeaderList& headers, std::string_view body) {
+  std::expected<HttpResponse, TransportError> perform(HeaderList& headers, std::string_view body) {
     if (!options_.credentials.session_token.empty()) {
       headers.add("X-Amz-Security-Token: " + options_.credentials.session_token);
     }
-    HttpAnswer answer;
+    HttpResponse response;
     set(CURLOPT_HTTPHEADER, headers.get());
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body.size()));
     set(CURLOPT_POSTFIELDS,
         body.data());  // NOLINT(bugprone-suspicious-stringview-data-usage): sized
-    set(CURLOPT_WRITEDATA, &answer.body);
-    set(CURLOPT_HEADERDATA, &answer);
+    set(CURLOPT_WRITEDATA, &response.body);
+    set(CURLOPT_HEADERDATA, &response);
     begun_ = 0;
     const CURLcode code = curl().easy_perform(curl_);
     set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
@@ -147,8 +147,8 @@ class CurlTransport::Handle {
     if (code != CURLE_OK) return std::unexpected(error_of(code));
     long status = 0;
     curl().easy_getinfo(curl_, CURLINFO_RESPONSE_CODE, &status);
-    answer.status = static_cast<int>(status);
-    return answer;
+    response.status = static_cast<int>(status);
+    return response;
   }
 
   template <class T>
@@ -174,7 +174,7 @@ class CurlTransport::Handle {
   TransportError error_of(CURLcode code) const {
     const bool again = begun_ > 1;
     const std::string message =
-        fmt::format("no answer from {}: {}", options_.endpoint,
+        fmt::format("no response from {}: {}", options_.endpoint,
                     again ? "the connection ended" : curl().easy_strerror(code)) +
         (code == CURLE_COULDNT_CONNECT ? "; is the server running?" : "");
     long sent_bytes = 0;  // in the last request; the headers are sent first
@@ -198,8 +198,8 @@ class CurlTransport::Handle {
       case CURLE_OPERATION_TIMEDOUT:
         return {begun_ > 0 ? TransportFailure::kTimedOut : TransportFailure::kNotSent, message};
       case CURLE_WRITE_ERROR:
-        return {TransportFailure::kOverLimit, fmt::format("the answer of {} is over {} bytes",
-                                                          options_.endpoint, kAnswerBytesMax)};
+        return {TransportFailure::kOverLimit, fmt::format("the response of {} is over {} bytes",
+                                                          options_.endpoint, kResponseBytesMax)};
       default:
         return {sent ? TransportFailure::kBroken : TransportFailure::kRefused, message};
     }
@@ -246,18 +246,18 @@ void CurlTransport::give_back(std::unique_ptr<Handle> handle) {
   if (idle_.size() < kIdleHandlesMax) idle_.push_back(std::move(handle));
 }
 
-std::expected<HttpAnswer, TransportError> CurlTransport::post(std::string_view target,
-                                                              std::string_view body,
-                                                              const CallLimits* limits) {
+std::expected<HttpResponse, TransportError> CurlTransport::post(std::string_view target,
+                                                                std::string_view body,
+                                                                const CallLimits* limits) {
   std::unique_ptr<Handle> handle = take();
-  auto answer = handle->post(target, body, limits);
+  auto response = handle->post(target, body, limits);
   // A handle is not reused after an error.
-  if (answer) give_back(std::move(handle));
-  return answer;
+  if (response) give_back(std::move(handle));
+  return response;
 }
 
-std::expected<HttpAnswer, TransportError> CurlTransport::exchange(std::string_view path,
-                                                                  const std::string* body) {
+std::expected<HttpResponse, TransportError> CurlTransport::exchange(std::string_view path,
+                                                                    const std::string* body) {
   return Handle(options_).exchange(path, body);
 }
 

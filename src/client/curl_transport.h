@@ -16,7 +16,7 @@
 
 namespace stator {
 
-struct HttpAnswer {
+struct HttpResponse {
   int status = 0;
   std::string body;
   std::string crc32;     // the x-amz-crc32 header; empty if absent
@@ -49,11 +49,11 @@ class CurlTransport {
 
   // `target` is the value of X-Amz-Target. Sends at most once: a kept connection that was closed is
   // replaced before sending; one that closes without a response is kBroken. `limits` can be null.
-  std::expected<HttpAnswer, TransportError> post(std::string_view target, std::string_view body,
-                                                 const CallLimits* limits);
+  std::expected<HttpResponse, TransportError> post(std::string_view target, std::string_view body,
+                                                   const CallLimits* limits);
   // GET of a path below the endpoint, or PUT if `body` is not null. Sends at most once.
-  std::expected<HttpAnswer, TransportError> exchange(std::string_view path,
-                                                     const std::string* body);
+  std::expected<HttpResponse, TransportError> exchange(std::string_view path,
+                                                       const std::string* body);
 
  private:
   class Handle;

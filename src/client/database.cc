@@ -23,17 +23,17 @@ namespace stator {
 namespace {
 
 // Receives the response of an operation by name.
-class Answering {
+class Responding {
  public:
   // `delay`: set if test mode delays the response.
-  Answering(Done<std::string> done, std::chrono::milliseconds& delay)
+  Responding(Done<std::string> done, std::chrono::milliseconds& delay)
       : done_(std::move(done)), delay_(&delay) {}
-  Answering(Answering&&) = default;
-  Answering& operator=(Answering&&) = delete;
-  ~Answering() {
+  Responding(Responding&&) = default;
+  Responding& operator=(Responding&&) = delete;
+  ~Responding() {
     if (done_) done_(fail(Code::kInternalServerError, "Not enough memory for the response"));
   }
-  void operator()(Result<std::string> answer) { std::exchange(done_, {})(std::move(answer)); }
+  void operator()(Result<std::string> response) { std::exchange(done_, {})(std::move(response)); }
   void inject(std::unique_ptr<testmode::Injection> what) {
     injection = std::move(what);
     *delay_ = injection->delay;
@@ -45,7 +45,7 @@ class Answering {
   Done<std::string> done_;
   std::chrono::milliseconds* delay_;
 };
-using Operations = protocol::Operations<Answering>;
+using Operations = protocol::Operations<Responding>;
 
 // A result that test mode holds back. If the timer drops it, `done` runs at once.
 template <class T>
@@ -315,10 +315,10 @@ Result<std::string> Database::call(std::string_view operation, std::string_view 
        .waiting = nullptr,
        .operation = operation,
        .test_mode = impl_->test_mode.get()},
-      json, Answering(outcome.done(), delay));
-  auto answer = outcome.wait(*impl_->engine);
+      json, Responding(outcome.done(), delay));
+  auto response = outcome.wait(*impl_->engine);
   std::this_thread::sleep_for(delay);
-  return answer;
+  return response;
 }
 
 void Database::put_item(const PutItemRequest& request, Done<WriteResult> done) {

@@ -28,10 +28,10 @@ bool is_throttle(Code code) {
          code == Code::kRequestLimitExceeded || code == Code::kTransactionInProgress;
 }
 
-bool checksum_holds(const HttpAnswer& answer) {
-  if (answer.crc32.empty()) return true;
-  return answer.crc32 ==
-         fmt::to_string(libdeflate_crc32(0, answer.body.data(), answer.body.size()));
+bool checksum_holds(const HttpResponse& response) {
+  if (response.crc32.empty()) return true;
+  return response.crc32 ==
+         fmt::to_string(libdeflate_crc32(0, response.body.data(), response.body.size()));
 }
 
 // Waits with full jitter: a random time up to the base, doubled for each further attempt, but at
@@ -66,7 +66,7 @@ Failure ended_by(const CallLimits& limits, bool may_have_applied) {
 // The result of one attempt: a successful response, or an error and whether another attempt might
 // help.
 struct Attempt {
-  Result<HttpAnswer> answer;
+  Result<HttpResponse> response;
   bool worth_another = false;
 };
 
@@ -90,16 +90,16 @@ Attempt attempt_of(const TransportError& error, bool writes) {
   return failed(Code::kUnavailable, error.message, false);
 }
 
-Attempt attempt_of(HttpAnswer answer, bool writes) {
-  if (!checksum_holds(answer)) {
+Attempt attempt_of(HttpResponse response, bool writes) {
+  if (!checksum_holds(response)) {
     return failed(writes ? Code::kOutcomeUnknown : Code::kUnavailable,
                   "the response was damaged in transit: its checksum differs", true);
   }
   constexpr int kOk = 200;
-  if (answer.status == kOk) return {std::move(answer)};
-  Error error = wire::read_error(answer.status, answer.body);
+  if (response.status == kOk) return {std::move(response)};
+  Error error = wire::read_error(response.status, response.body);
   constexpr int kServerErrors = 500;
-  const bool worth_another = answer.status >= kServerErrors || is_throttle(error.code);
+  const bool worth_another = response.status >= kServerErrors || is_throttle(error.code);
   return {Failure(std::move(error)), worth_another};
 }
 
@@ -175,28 +175,28 @@ struct HttpClient::Impl {
   template <class T, class Request>
   Result<T> call(std::string_view operation, const Request& request, Effect effect) {
     STATOR_ASSIGN_OR_RETURN(
-        const HttpAnswer answer,
+        const HttpResponse response,
         send(protocol::target_of(operation), wire::to_json(request), effect == Effect::kWrites));
-    auto result = wire::read_result<T>(answer.body);
+    auto result = wire::read_result<T>(response.body);
     if constexpr (requires { result->examined; }) {
-      if (result) result->examined = number_in(answer.examined);
+      if (result) result->examined = number_in(response.examined);
     }
     return result;
   }
 
-  Result<HttpAnswer> send(std::string_view target, const std::string& body, bool writes) {
+  Result<HttpResponse> send(std::string_view target, const std::string& body, bool writes) {
     bool may_have_applied = false;
     const CallLimits* const limits = CallLimits::current();
     for (int made = 1;; ++made) {
       if (limits != nullptr && limits->are_over()) return ended_by(*limits, may_have_applied);
-      auto answer = transport.post(target, body, limits);
-      Attempt attempt =
-          answer ? attempt_of(std::move(*answer), writes) : attempt_of(answer.error(), writes);
-      if (attempt.answer) return std::move(attempt.answer);
-      may_have_applied |= attempt.answer.error().code == Code::kOutcomeUnknown;
-      if (!answer && limits != nullptr && limits->are_over()) continue;
+      auto response = transport.post(target, body, limits);
+      Attempt attempt = response ? attempt_of(std::move(*response), writes)
+                                 : attempt_of(response.error(), writes);
+      if (attempt.response) return std::move(attempt.response);
+      may_have_applied |= attempt.response.error().code == Code::kOutcomeUnknown;
+      if (!response && limits != nullptr && limits->are_over()) continue;
       if (!attempt.worth_another || made >= options.max_attempts) {
-        Error error = std::move(attempt.answer).error();
+        Error error = std::move(attempt.response).error();
         // A throttled or unsent attempt says nothing about the outcome of an earlier one.
         const bool unsettled = attempt.worth_another || error.code == Code::kUnavailable;
         if (may_have_applied && unsettled) error.code = Code::kOutcomeUnknown;
@@ -339,10 +339,10 @@ Result<GetRecordsResult> HttpClient::get_records(const GetRecordsRequest& reques
 
 Result<std::string> HttpClient::call(std::string_view operation, std::string_view json) {
   if (!fits_a_header(operation)) return fail(Code::kUnknownOperation, "");
-  STATOR_ASSIGN_OR_RETURN(HttpAnswer answer,
+  STATOR_ASSIGN_OR_RETURN(HttpResponse response,
                           impl_->send(protocol::target_of(operation), std::string(json),
                                       effect_of(operation) == Effect::kWrites));
-  return std::move(answer.body);
+  return std::move(response.body);
 }
 
 }  // namespace stator

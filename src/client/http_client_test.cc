@@ -212,9 +212,9 @@ TEST(HttpClient, ReportsAnUnreachableServer) {
   }
   HttpClient client = client_of(options_for(url));
   EXPECT_THAT(client.get_item(get_request),
-              FailsWith(Code::kUnavailable, "no answer from " + url));
+              FailsWith(Code::kUnavailable, "no response from " + url));
   EXPECT_THAT(client.put_item(put_request),
-              FailsWith(Code::kUnavailable, "no answer from " + url));
+              FailsWith(Code::kUnavailable, "no response from " + url));
 }
 
 TEST(HttpClient, ChecksTheChecksumOfResponses) {

@@ -31,7 +31,7 @@ Result<Readiness> ask_readiness(const ReadinessOptions& options) {
   const auto set = [&](CURLoption option, auto value) {
     curl().easy_setopt(handle.get(), option, value);
   };
-  Readiness answer;
+  Readiness response;
   const std::string url = endpoint + (endpoint.ends_with('/') ? "" : "/") + "health/ready";
   set(CURLOPT_URL, url.c_str());
   set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -45,7 +45,7 @@ Result<Readiness> ask_readiness(const ReadinessOptions& options) {
   }
   set(CURLOPT_TIMEOUT_MS, static_cast<long>(options.timeout.count()));
   set(CURLOPT_WRITEFUNCTION, append_text);
-  set(CURLOPT_WRITEDATA, &answer.text);
+  set(CURLOPT_WRITEDATA, &response.text);
   const CURLcode code = curl().easy_perform(handle.get());
   if (code == CURLE_SSL_CERTPROBLEM) {
     return fail(Code::kIo, "could not use client certificate '" + options.client_certificate +
@@ -56,8 +56,8 @@ Result<Readiness> ask_readiness(const ReadinessOptions& options) {
   }
   long status = 0;
   curl().easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
-  answer.ready = status == 200;
-  return answer;
+  response.ready = status == 200;
+  return response;
 }
 
 }  // namespace stator

@@ -12,16 +12,17 @@ namespace stator {
 Result<std::string> exchange_test_mode(const HttpClientOptions& options,
                                        const std::optional<std::string>& rules) {
   if (auto checked = HttpClient::open(options); !checked) return failure_of(std::move(checked));
-  auto answer = CurlTransport(options).exchange(protocol::kTestModePath, rules ? &*rules : nullptr);
-  if (!answer) return fail(Code::kUnavailable, answer.error().message);
+  auto response =
+      CurlTransport(options).exchange(protocol::kTestModePath, rules ? &*rules : nullptr);
+  if (!response) return fail(Code::kUnavailable, response.error().message);
   constexpr int kOk = 200;
   constexpr int kNotFound = 404;
-  if (answer->status == kOk) return std::move(answer->body);
-  if (answer->status == kNotFound) {
+  if (response->status == kOk) return std::move(response->body);
+  if (response->status == kNotFound) {
     return fail(Code::kNotFound,
                 options.endpoint + " has no test mode; start it with stator serve --test-mode");
   }
-  return Failure(wire::read_error(answer->status, answer->body));
+  return Failure(wire::read_error(response->status, response->body));
 }
 
 }  // namespace stator

@@ -233,9 +233,9 @@ std::size_t Engine::sweep_expired() {
 }
 
 Result<Item> Engine::administer(const admin::Operation& operation, const Item& request) {
-  auto answer = operation.run(*impl_, request);
-  if (!answer) return Failure(service_error(std::move(answer).error()));
-  return answer;
+  auto response = operation.run(*impl_, request);
+  if (!response) return Failure(service_error(std::move(response).error()));
+  return response;
 }
 
 EngineStats Engine::stats() const {

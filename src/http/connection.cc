@@ -42,19 +42,19 @@ struct HandlerCall {
 thread_local HandlerCall* current_call = nullptr;
 
 // Sends the response to one request: the handler's, or 500 if it is destroyed without a call.
-class Answerer {
+class Responder {
  public:
-  explicit Answerer(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
-  Answerer(Answerer&&) noexcept = default;
-  Answerer(const Answerer&) = delete;
-  Answerer& operator=(const Answerer&) = delete;
-  Answerer& operator=(Answerer&&) = delete;
-  ~Answerer() {
+  explicit Responder(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
+  Responder(Responder&&) noexcept = default;
+  Responder(const Responder&) = delete;
+  Responder& operator=(const Responder&) = delete;
+  Responder& operator=(Responder&&) = delete;
+  ~Responder() {
     if (connection_) (*this)({.status = 500});
   }
 
   void operator()(Response response) {
-    if (const auto connection = std::move(connection_)) connection->answer(std::move(response));
+    if (const auto connection = std::move(connection_)) connection->respond(std::move(response));
   }
 
  private:
@@ -156,8 +156,8 @@ bool Connection::hold(std::size_t bytes, std::size_t limit) {
 }
 
 Response Connection::overloaded() const {
-  const auto& answer = loop_->shared().options.overloaded;
-  return answer ? answer() : Response{.status = 503};
+  const auto& overloaded = loop_->shared().options.overloaded;
+  return overloaded ? overloaded() : Response{.status = 503};
 }
 
 void Connection::serve() {
@@ -327,8 +327,8 @@ void Connection::refuse(Response response) {
   send(std::move(response), false);
 }
 
-void Connection::refuse(const std::function<Response()>& answer, int status) {
-  refuse(answer ? answer() : Response{.status = status});
+void Connection::refuse(const std::function<Response()>& make, int status) {
+  refuse(make ? make() : Response{.status = status});
 }
 
 // True if serve() can continue with the next request.
@@ -348,7 +348,7 @@ bool Connection::handle() {
     const auto run = [self = shared_from_this()](Reservation reserved) {
       std::optional<Response> response = reserved ? self->run_handler() : self->overloaded();
       reserved.release();  // before the client can send more
-      if (response) self->answer(std::move(*response));
+      if (response) self->respond(std::move(*response));
     };
     return !shared.side.post(measure, run) && send(overloaded(), reader_.keep_alive());
   }
@@ -365,7 +365,7 @@ std::optional<Response> Connection::run_handler() {
   HandlerCall call{.connection = this};
   current_call = &call;
   try {
-    loop_->shared().handler(reader_.request(), Respond(Answerer(shared_from_this())));
+    loop_->shared().handler(reader_.request(), Respond(Responder(shared_from_this())));
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // The handler's Respond was destroyed by the exception and has sent 500.
   }
@@ -373,11 +373,11 @@ std::optional<Response> Connection::run_handler() {
   return std::move(call.response);
 }
 
-void Connection::answer(Response response) {
+void Connection::respond(Response response) {
   if (current_call != nullptr && current_call->connection == this) {
     current_call->response = std::move(response);
   } else {
-    loop_->post_answer(shared_from_this(), std::move(response));
+    loop_->post_response(shared_from_this(), std::move(response));
   }
 }
 
@@ -443,7 +443,7 @@ bool Connection::continue_sending() {
       return false;
     }
   }
-  return finish_answer();
+  return finish_response();
 }
 
 void Connection::resume_sending() {
@@ -451,7 +451,7 @@ void Connection::resume_sending() {
 }
 
 // True if the next request can be read here.
-bool Connection::finish_answer() {
+bool Connection::finish_response() {
   set_in_progress(false);
   has_room_ = false;
   std::string().swap(body_);  // an assignment would keep its memory

@@ -4,8 +4,8 @@
 // A connection belongs to one of the loops for small requests. While it receives a large request,
 // sends a large response, or discards bytes after a rejected request, it is on the bulk loop, whose
 // thread runs in the background. So small requests never wait for large ones.
-// Thread safety: everything except Loop::context, Loop::post_answer, Loop::take and
-// Connection::answer must be used on the loop's thread. A connection moves to another loop only
+// Thread safety: everything except Loop::context, Loop::post_response, Loop::take and
+// Connection::respond must be used on the loop's thread. A connection moves to another loop only
 // while no response is outstanding. A response from within the handler's call is written at once.
 // Any other goes through the loop's queue, which wakes the loop once for all queued responses.
 // Lifetime: a connection keeps its loop alive, and an outstanding Respond keeps the connection
@@ -103,7 +103,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     in_progress_.fetch_add(static_cast<std::size_t>(change), std::memory_order_relaxed);
   }
   SteadyTime now() const { return now_; }  // as of the last tick, for timeouts
-  void post_answer(std::shared_ptr<Connection> connection, Response response);
+  void post_response(std::shared_ptr<Connection> connection, Response response);
   void forget(const Connection& connection);   // it is closed
   void release(const Connection& connection);  // it moves
   // Queues a body for memory, first come, first served. False if too many wait.
@@ -118,7 +118,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
  private:
   // Work from other threads.
   struct Inbox {
-    std::vector<std::pair<std::shared_ptr<Connection>, Response>> answers = {};
+    std::vector<std::pair<std::shared_ptr<Connection>, Response>> responses = {};
     std::vector<std::pair<std::shared_ptr<Connection>, Step>> arrivals = {};
   };
 
@@ -174,7 +174,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   ~Connection();
 
   void start();
-  void answer(Response response);   // from any thread
+  void respond(Response response);  // from any thread
   void deliver(Response response);  // on the loop
   void stop_if_idle();
   void close_if_late(SteadyTime now);
@@ -218,14 +218,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
                          boost::system::error_code& error);
   void on_received(const boost::system::error_code& error, std::size_t count);
   void refuse(Response response);
-  void refuse(const std::function<Response()>& answer, int status);
+  void refuse(const std::function<Response()>& make, int status);
   Response overloaded() const;
   bool handle();
   std::optional<Response> run_handler();
   bool send(Response response, bool keep);
   bool continue_sending();
   void resume_sending();
-  bool finish_answer();
+  bool finish_response();
   void start_lingering();
   bool send_continue();
 

@@ -287,19 +287,19 @@ void Loop::finish_if_empty() {
   work_.reset();
 }
 
-void Loop::post_answer(std::shared_ptr<Connection> connection, Response response) {
+void Loop::post_response(std::shared_ptr<Connection> connection, Response response) {
   try {
     bool wake = false;
     {
       const std::lock_guard lock(mutex_);
       if (shut_) return;
-      wake = inbox_.answers.empty();
+      wake = inbox_.responses.empty();
       shared_->memory.add_anyway(response.body.size());
-      inbox_.answers.emplace_back(std::move(connection), std::move(response));
+      inbox_.responses.emplace_back(std::move(connection), std::move(response));
     }
     if (wake) ring();
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // Out of memory: the answer is lost, and its connection waits for the server's end.
+    // Out of memory: the response is lost, and its connection waits for the server's end.
   }
 }
 
@@ -321,18 +321,18 @@ void Loop::listen_to_bell() {
 }
 
 void Loop::open_inbox() {
-  opened_.answers.clear();  // what an exception has left
+  opened_.responses.clear();  // what an exception has left
   opened_.arrivals.clear();
   {
     const std::lock_guard lock(mutex_);
     std::swap(opened_, inbox_);
     expected_ -= opened_.arrivals.size();
   }
-  for (auto& [connection, response] : opened_.answers) {
+  for (auto& [connection, response] : opened_.responses) {
     shared_->memory.release(response.body.size());
     connection->deliver(std::move(response));
   }
-  opened_.answers.clear();
+  opened_.responses.clear();
   for (auto& [connection, step] : opened_.arrivals) {
     insert(connection);
     connection->arrive(step);

@@ -26,7 +26,7 @@ TEST(EventLoop, EndsWhileOtherThreadsWakeIt) {
       while (waking) loop->post_give_room();
     });
     std::thread answers([&] {
-      while (waking) loop->post_answer(connection, {});
+      while (waking) loop->post_response(connection, {});
     });
     auto ended = std::async(std::launch::async, [&] { loop->run(); });
     loop->stop();

@@ -26,7 +26,7 @@ class Bus final : public FeedBus {
 
   Result<void> announce(const UserId& author, const PostId& id) override {
     if (Clock::now().time_since_epoch() < paused_until_.load()) {
-      return fail(Code::kUnavailable, "the NATS server did not answer lately");
+      return fail(Code::kUnavailable, "the NATS server has not responded recently");
     }
     // A random message id: an edit announces the same post again, and JetStream drops repeated ids.
     auto published =

@@ -126,7 +126,7 @@ TEST_F(NatsFeedBus, DoesNotWaitForAServerThatIsAway) {
   const auto second = one->announce({"ann"}, id);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, Code::kUnavailable);
-  EXPECT_EQ(second.error().message, "the NATS server did not answer lately");
+  EXPECT_EQ(second.error().message, "the NATS server has not responded recently");
 }
 
 }  // namespace

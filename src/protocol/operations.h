@@ -123,8 +123,8 @@ class Operations {
     return access::authorize(*context.access, {context.engine, may_wait}, context.operation,
                              request);
   }
-  template <class Answer>
-  static void note_result(Respond& respond, const Result<Answer>& result) {
+  template <class Output>
+  static void note_result(Respond& respond, const Result<Output>& result) {
     if constexpr (requires { respond.note_items(std::size_t{}, std::size_t{}); }) {
       if (result) respond.note_items(items_in(*result), examined_in(*result));
     }
@@ -133,16 +133,16 @@ class Operations {
     }
   }
 
-  template <class Answer>
-  static Result<std::string> written(const Result<Answer>& result) {
+  template <class Output>
+  static Result<std::string> written(const Result<Output>& result) {
     if (!result) return Failure(result.error());
     return wire::to_json(*result);
   }
 
   // Called on a thread of the store.
-  template <class Answer>
+  template <class Output>
   // NOLINTNEXTLINE(performance-unnecessary-value-param): moved from if it is written later
-  static void answer(Respond& respond, Result<Answer> result) {
+  static void finish(Respond& respond, Result<Output> result) {
     amend(respond, result);
     note_result(respond, result);
     if constexpr (requires { respond.later([] { return Result<std::string>(); }); }) {
@@ -152,8 +152,8 @@ class Operations {
     }
   }
 
-  template <class Answer>
-  static void amend(Respond& respond, Result<Answer>& result) {
+  template <class Output>
+  static void amend(Respond& respond, Result<Output>& result) {
     if constexpr (requires { respond.injection->amend(result); }) {
       if (respond.injection) respond.injection->amend(result);
     }
@@ -209,7 +209,7 @@ class Operations {
 
   template <auto method>
   struct Method;
-  template <class Answer, class Request, Result<Answer> (Engine::*method)(const Request&)>
+  template <class Output, class Request, Result<Output> (Engine::*method)(const Request&)>
   struct Method<method> {
     static void inlined(const Context& context, std::string_view body, Respond respond) {
       if (context.engine.is_shared()) return offloaded(context, body, std::move(respond));
@@ -236,13 +236,13 @@ class Operations {
       respond(written(result));
     }
   };
-  template <class Answer, class Request, void (Engine::*method)(const Request&, Done<Answer>)>
+  template <class Output, class Request, void (Engine::*method)(const Request&, Done<Output>)>
   struct Method<method> {
     static void read(const Context& context, std::string_view body, Respond respond) {
       when_allowed(context, wire::read_request<Request>(body), std::move(respond),
                    [&engine = context.engine](Request&& request, Respond&& to) {
                      if (engine.is_shared()) return keep(engine, std::move(request), std::move(to));
-                     (engine.*method)(request, [&to](Result<Answer>&& result) {
+                     (engine.*method)(request, [&to](Result<Output>&& result) {
                        amend(to, result);
                        note_result(to, result);
                        to(written(result));
@@ -259,7 +259,7 @@ class Operations {
                      apart.waiting = context.searching;
                      run_apart(apart, std::move(to),
                                [&engine, kept = std::move(request)](Respond& last) {
-                                 (engine.*method)(kept, [&last](Result<Answer>&& result) {
+                                 (engine.*method)(kept, [&last](Result<Output>&& result) {
                                    amend(last, result);
                                    note_result(last, result);
                                    last(written(result));
@@ -282,9 +282,9 @@ class Operations {
       Respond respond;
       std::unique_ptr<const Request> borrowed = {};  // by the engine, if its store is shared
 
-      void operator()(Result<Answer> result) {
+      void operator()(Result<Output> result) {
         try {
-          answer(respond, std::move(result));
+          finish(respond, std::move(result));
         } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
           // Out of memory on a thread of the store: `respond` is dropped.
         }
@@ -305,10 +305,10 @@ class Operations {
                  [context](Item request, Respond to) {
                    run_apart(context, std::move(to),
                              [&engine = context.engine, kept = std::move(request)](Respond& last) {
-                               auto answer = engine.administer(operation, kept);
-                               amend(last, answer);
-                               if (!answer) return last(Failure(answer.error()));
-                               last(operation.has_output ? wire::document_to_json(*answer) : "");
+                               auto result = engine.administer(operation, kept);
+                               amend(last, result);
+                               if (!result) return last(Failure(result.error()));
+                               last(operation.has_output ? wire::document_to_json(*result) : "");
                              });
                  });
   }

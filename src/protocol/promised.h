@@ -14,8 +14,8 @@
 namespace stator::protocol {
 
 struct Promised {
-  std::promise<Result<std::string>>* answer;
-  void operator()(Result<std::string> given) const { answer->set_value(std::move(given)); }
+  std::promise<Result<std::string>>* response;
+  void operator()(Result<std::string> given) const { response->set_value(std::move(given)); }
 };
 
 extern template class Operations<Promised>;
@@ -24,11 +24,11 @@ extern template class Operations<Promised>;
 inline Result<std::string> ask(Engine& engine, std::string_view name, std::string_view json) {
   const auto run = Operations<Promised>::find(name);
   if (run == nullptr) return fail(Code::kUnknownOperation, "");
-  std::promise<Result<std::string>> answer;
-  auto given = answer.get_future();
-  run({.engine = engine, .waiting = nullptr}, json, {&answer});
+  std::promise<Result<std::string>> response;
+  auto given = response.get_future();
+  run({.engine = engine, .waiting = nullptr}, json, {&response});
   if (given.wait_for(std::chrono::minutes(1)) == std::future_status::ready) return given.get();
-  return fail(Code::kInternalServerError, "no answer");
+  return fail(Code::kInternalServerError, "no response");
 }
 
 }  // namespace stator::protocol

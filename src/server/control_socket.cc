@@ -145,10 +145,10 @@ Result<void> request_backup(const std::filesystem::path& data,
   if (request.size() > kPacketBytesMax) {
     return fail(Code::kInvalidArgument, "the path of the backup is too long");
   }
-  const std::string answer =
+  const std::string response =
       send_packet(connection.get(), request) ? receive(connection.get()) : "";
-  if (answer == "d") return {};
-  if (answer.starts_with('f')) return fail(Code::kIo, answer.substr(1));
+  if (response == "d") return {};
+  if (response.starts_with('f')) return fail(Code::kIo, response.substr(1));
   return fail(Code::kUnavailable, "the process that has '" + data.string() +
                                       "' open ended before the backup was complete");
 }

@@ -105,9 +105,9 @@ http::Response preflight(const http::Request& request, std::string_view allowed,
                          const RequestId& id) {
   http::Response response = make_response(200, "text/plain", "", id);
   allow_origin(response.headers, allowed);
-  const auto echo = [&](std::string_view wish, std::string_view answer) {
+  const auto echo = [&](std::string_view wish, std::string_view permission) {
     const std::string_view value = request.header(wish);
-    if (!value.empty()) response.headers.add(answer, value);
+    if (!value.empty()) response.headers.add(permission, value);
   };
   echo("access-control-request-headers", "Access-Control-Allow-Headers");
   echo("access-control-request-method", "Access-Control-Allow-Methods");
@@ -198,9 +198,9 @@ struct Respond {
     if (injection->delay.count() == 0) return;
     exchange.respond = delayed(*injection, std::move(exchange.respond));
   }
-  void operator()(Result<std::string> answer) {
-    if (answer && answer->size() > kLargePageBytes) last_large_page_ms = system_clock().unix_ms();
-    exchange.respond(response_to(std::move(answer), exchange.scope, exchange.form));
+  void operator()(Result<std::string> result) {
+    if (result && result->size() > kLargePageBytes) last_large_page_ms = system_clock().unix_ms();
+    exchange.respond(response_to(std::move(result), exchange.scope, exchange.form));
   }
   template <class Make>
   void later(Make make) {
@@ -211,15 +211,15 @@ struct Respond {
   }
 
  private:
-  static http::Response response_to(Result<std::string> answer, RequestScope& scope,
+  static http::Response response_to(Result<std::string> result, RequestScope& scope,
                                     const ResponseForm& form) {
     http::Response response =
-        answer ? make_response(200, form.content_type, std::move(*answer), form.id, form.gzip)
-               : error_response(answer.error(), form);
+        result ? make_response(200, form.content_type, std::move(*result), form.id, form.gzip)
+               : error_response(result.error(), form);
     if (form.examined) {
       response.headers.add(protocol::kExaminedHeader, std::to_string(*form.examined));
     }
-    scope.finish(response, answer ? nullptr : &answer.error(), form.id.text());
+    scope.finish(response, result ? nullptr : &result.error(), form.id.text());
     return response;
   }
 };

@@ -15,7 +15,7 @@ void write_http(const http::ServerStats& http, Text& text) {
   text.gauge("stator_connections", "Open connections.", uint64_t{http.connections});
   text.gauge("stator_connections_max", "Connections from which on idle ones are closed.",
              uint64_t{http.connections_max});
-  text.gauge("stator_requests_in_progress", "Requests that are not yet answered.",
+  text.gauge("stator_requests_in_progress", "Requests in progress.",
              uint64_t{http.requests_in_progress});
   text.gauge("stator_held_memory_bytes",
              "Memory of requests, responses and the handling of large requests.",
@@ -52,7 +52,7 @@ void write_shared_store(const SharedStoreStats& stats, Text& text) {
 void write_store(TransactStore& store, bool stopping, Text& text) {
   const StoreStats stats = store.stats();
   const bool writable = store.health().writable;
-  text.gauge("stator_ready", "1 if GET /health/ready answers 200.",
+  text.gauge("stator_ready", "1 if GET /health/ready returns 200.",
              uint64_t{writable && !stopping ? 1U : 0U});
   text.gauge("stator_store_writable", "1 if the store takes writes.", uint64_t{writable ? 1U : 0U});
   text.counter("stator_commits_total", "Commits that the disk took or refused.", stats.commits);

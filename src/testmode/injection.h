@@ -44,8 +44,8 @@ struct Injection {
   std::string table_used = {};  // charged one unit for a failed condition
   ReturnConsumedCapacity wanted = ReturnConsumedCapacity::kNone;
 
-  template <class Answer>
-  void amend(Result<Answer>& result) {
+  template <class Output>
+  void amend(Result<Output>& result) {
     if (units) count_units(result);
     if (!result) return;
     if (error_after) {
@@ -53,18 +53,18 @@ struct Injection {
       result = Failure(*error_after);
       return;
     }
-    if constexpr (std::is_same_v<Answer, BatchWriteItemResult>) {
+    if constexpr (std::is_same_v<Output, BatchWriteItemResult>) {
       for (auto& [table, writes] : withheld_writes) {
         auto& unprocessed = result->unprocessed[table];
         for (WriteRequest& write : writes) unprocessed.push_back(std::move(write));
       }
-    } else if constexpr (std::is_same_v<Answer, BatchGetItemResponse>) {
+    } else if constexpr (std::is_same_v<Output, BatchGetItemResponse>) {
       for (auto& [table, keys] : withheld_keys) {
         const auto [at, is_new] = result->unprocessed.try_emplace(table, std::move(keys));
         if (is_new) continue;
         for (Item& key : keys.keys) at->second.keys.push_back(std::move(key));
       }
-    } else if constexpr (std::is_same_v<Answer, DescribeTableResult>) {
+    } else if constexpr (std::is_same_v<Output, DescribeTableResult>) {
       if (!is_creating) return;
       result->table.status = TableStatus::kCreating;
       for (IndexDescription& index : result->table.global_indexes) {
@@ -74,8 +74,8 @@ struct Injection {
   }
 
  private:
-  template <class Answer>
-  void count_units(Result<Answer>& result) {
+  template <class Output>
+  void count_units(Result<Output>& result) {
     if (!result) {
       if (result.error().code == Code::kConditionalCheckFailed) {
         units->use({.table = table_used, .total = {.units = 1}}, partitions, reads);

@@ -259,8 +259,8 @@ TEST_F(CopyCommand, RejectsUnsuitableSourcesAndTargets) {
   const Ran other = copy({source, "mysql://user:secret@host/name"});
   expect_failure(other, 2, "unknown URL 'mysql://…'");
   EXPECT_THAT(other.err, Not(HasSubstr("secret")));
-  expect_failure(copy({source, "http://127.0.0.1:1"}), 1, "target: no answer from");
-  expect_failure(copy({"http://127.0.0.1:1", path("target")}), 1, "source: no answer from");
+  expect_failure(copy({source, "http://127.0.0.1:1"}), 1, "target: no response from");
+  expect_failure(copy({"http://127.0.0.1:1", path("target")}), 1, "source: no response from");
   expect_failure(copy({source, path("target"), "--segments", "65"}), 2, "--segments");
   expect_failure(copy({source, path("target"), "--rate", "0"}), 2, "--rate");
   expect_failure(copy({source, path("target"), "--checkpoint", write("other", "{}")}), 2,

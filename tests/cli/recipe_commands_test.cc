@@ -230,7 +230,7 @@ TEST(RecipeCommand, ReportsThatNoServerResponds) {
     const Ran ran = run_stator(arguments);
     EXPECT_EQ(ran.status, 1);
     EXPECT_EQ(ran.out, "");
-    EXPECT_EQ(ran.err, "stator: no answer from " + endpoint +
+    EXPECT_EQ(ran.err, "stator: no response from " + endpoint +
                            ": Couldn't connect to server; is the server running?\n");
   }
 }

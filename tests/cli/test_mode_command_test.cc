@@ -47,7 +47,7 @@ TEST(TestModeCommand, NeedsAServerInTestMode) {
     url = server.url();
     expect_refusal({"test-mode", "--endpoint", url}, 1, url + " has no test mode");
   }
-  expect_refusal({"test-mode", "--endpoint", url}, 1, "no answer from " + url);
+  expect_refusal({"test-mode", "--endpoint", url}, 1, "no response from " + url);
   expect_refusal({"test-mode", "--endpoint", "nowhere"}, 2, "'nowhere'");
 }
 

@@ -133,14 +133,14 @@ Result<Item> start_bulk(JobEngine& engine, const Item& asked) {
     STATOR_RETURN_IF_ERROR(check_token(engine, kBulkJobs, asked, earlier));
     return check_count(engine);
   };
-  const auto answer_again = [&]() -> Result<Item> {
+  const auto respond_again = [&]() -> Result<Item> {
     if (map_of(earlier->record, "Asked") != asked) {
       return fail(Code::kIdempotentParameterMismatch, messages::kBulkConflict);
     }
     return bulk_description(engine, *earlier);
   };
   if (auto first = is_first(); !first) {
-    if (earlier) return answer_again();
+    if (earlier) return respond_again();
     return failure_of(std::move(first));
   }
   STATOR_ASSIGN_OR_RETURN(const TablePtr table, find_resource(engine, text_of(asked, "TableName")));
@@ -162,7 +162,7 @@ Result<Item> start_bulk(JobEngine& engine, const Item& asked) {
   };
   const auto begun = engine.catalog->begin_pinned(record_key(RecordKind::kBulk, job.id), job.record,
                                                   {}, may_begin);
-  if (earlier) return answer_again();
+  if (earlier) return respond_again();
   STATOR_RETURN_IF_ERROR(begun);
   start_bulk_puts(engine, job.id);
   return bulk_description(engine, job);

@@ -158,14 +158,14 @@ Result<Item> export_table(JobEngine& engine, const Item& asked) {
   STATOR_RETURN_IF_ERROR(check_combinations(asked));
   std::optional<Job> earlier;
   const auto is_first = [&] { return check_token(engine, kExportJobs, asked, earlier); };
-  const auto answer_again = [&]() -> Result<Item> {
+  const auto respond_again = [&]() -> Result<Item> {
     if (map_of(earlier->record, "Asked") != asked) {
       return fail(Code::kExportConflict, messages::token_conflict("Export"));
     }
     return description_of(engine, *earlier);
   };
   if (auto first = is_first(); !first) {
-    if (earlier) return answer_again();
+    if (earlier) return respond_again();
     return failure_of(std::move(first));
   }
   STATOR_ASSIGN_OR_RETURN(const TablePtr table, exported_table(engine, text_of(asked, "TableArn")));
@@ -191,7 +191,7 @@ Result<Item> export_table(JobEngine& engine, const Item& asked) {
       .oldest_ms = std::max(oldest_ms(request), earliest_restorable_ms(definition, now_ms))};
   const auto begun = engine.catalog->begin_pinned(record_key(RecordKind::kExport, job.id),
                                                   job.record, pin, is_first);
-  if (earlier) return answer_again();
+  if (earlier) return respond_again();
   if (!begun && begun.error().code == Code::kTrimmedDataAccess) return too_early(request);
   STATOR_RETURN_IF_ERROR(begun);
   start_export(engine, job.id);

@@ -77,7 +77,7 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
   STATOR_ASSIGN_OR_RETURN(const auto snapshot, engine.catalog->newest_snapshot());
   std::optional<Job> earlier;
   const auto is_first = [&] { return check_token(engine, kImportJobs, request, earlier); };
-  const auto answer_again = [&]() -> Result<Item> {
+  const auto respond_again = [&]() -> Result<Item> {
     if (text_of(earlier->record, "Table") != name) {
       return fail(Code::kImportConflict, messages::token_conflict("Import"));
     }
@@ -89,7 +89,7 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
     return import_description(engine, *earlier);
   };
   if (auto first = is_first(); !first) {
-    if (earlier) return answer_again();
+    if (earlier) return respond_again();
     return failure_of(std::move(first));
   }
   if (snapshot->find(name) != nullptr || snapshot->restoring.contains(name)) {
@@ -107,14 +107,14 @@ Result<Item> import_table(JobEngine& engine, const Item& asked) {
   const std::string key = record_key(RecordKind::kImport, job.id);
   if (failure) {
     const auto written = engine.catalog->begin_pinned(key, job.record, {}, is_first);
-    if (earlier) return answer_again();
+    if (earlier) return respond_again();
     STATOR_RETURN_IF_ERROR(written);
     return begun;
   }
   const auto made = engine.catalog->begin_restore(
       std::move(definition), Item{{"Import", job.id}}, nullptr,
       NamedRecord{.key = key, .record = std::move(job.record)}, is_first);
-  if (earlier) return answer_again();
+  if (earlier) return respond_again();
   if (!made) {
     if (made.error().code == Code::kTableAlreadyExists) return table_exists(name);
     return Failure(made.error());

@@ -91,18 +91,18 @@ Result<Item> get_resource_policy(JobEngine& engine, const Item& request) {
 Result<Item> delete_resource_policy(JobEngine& engine, const Item& request) {
   const std::string arn = text_of(request, "ResourceArn");
   STATOR_ASSIGN_OR_RETURN(const Resource resource, resource_of(engine, arn));
-  Item answer;
+  Item response;
   const auto erase = [&](Item& settings) -> Result<void> {
-    answer.clear();
+    response.clear();
     const Item policy = policy_of(resource, settings);
     STATOR_RETURN_IF_ERROR(check_revision(request, policy, arn));
-    if (!policy.empty()) answer["RevisionId"] = text_of(policy, "Revision");
+    if (!policy.empty()) response["RevisionId"] = text_of(policy, "Revision");
     settings[resource.member] = Item();
     return {};
   };
   STATOR_RETURN_IF_ERROR(change_settings(engine, *resource.table, erase));
   STATOR_RETURN_IF_ERROR(engine.resource_policies.refresh(*resource.table));
-  return answer;
+  return response;
 }
 
 }  // namespace

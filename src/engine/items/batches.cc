@@ -204,7 +204,7 @@ void record(BatchWrite& batch, const std::string& name, const WriteAction& actio
   }
 }
 
-void answer(BatchWrite& batch) {
+void respond(BatchWrite& batch) {
   if (batch.failed) {
     batch.done(Failure(std::move(*batch.failed)));
   } else if (batch.throttled && batch.written == 0) {
@@ -334,7 +334,7 @@ void write_batch(ItemEngine& engine, const BatchWriteItemRequest& request,
                   record(*batch, name, action, std::move(effect));
                   last = --batch->pending == 0;
                 }
-                if (last) answer(*batch);
+                if (last) respond(*batch);
               });
   }
 }

@@ -141,7 +141,7 @@ TransactWriteItemsResult make_repeated_result(const TransactWrite& write, Guarde
 }
 
 // Returns the result of a repeated request, or nothing if the token is new or has expired.
-std::optional<Result<TransactWriteItemsResult>> answer_of_token(
+std::optional<Result<TransactWriteItemsResult>> result_of_token(
     const TransactWrite& write, GuardedRows rows, const std::optional<std::string>& bytes) {
   const auto row = bytes ? decode_token_row(*bytes) : std::nullopt;
   if (!row || row->expires_ms <= write.engine.now_ms()) return std::nullopt;
@@ -171,7 +171,7 @@ Batch decide_all(TransactWrite& write, GuardedRows rows) {
   const std::size_t count = write.actions.size();
   write.effects.clear();
   if (write.token_key) {
-    if (auto known = answer_of_token(write, rows, rows[count])) {
+    if (auto known = result_of_token(write, rows, rows[count])) {
       write.result = std::move(*known);
       return batch;
     }

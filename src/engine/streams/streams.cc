@@ -268,14 +268,14 @@ Result<void> ReadOfRecords::operator()(ReadView& view) {
 // Waits for the store. Errors: those of the store, as DynamoDB's errors.
 template <class Read>
 auto read_log(const EngineCore& engine, Read read) {
-  using Answer = std::invoke_result_t<Read&, ReadView&, uint64_t>;
-  const auto answer = [&]() -> Answer {
+  using Output = std::invoke_result_t<Read&, ReadView&, uint64_t>;
+  const auto read_view = [&]() -> Output {
     STATOR_ASSIGN_OR_RETURN(const LogPosition safe, engine.store->safe_position());
     return with_view(*engine.store,
                      [&](ReadView& view) { return read(view, static_cast<uint64_t>(safe)); });
   };
-  Answer result = answer();
-  return result ? std::move(result) : Answer(Failure(service_error(std::move(result).error())));
+  Output result = read_view();
+  return result ? std::move(result) : Output(Failure(service_error(std::move(result).error())));
 }
 
 }  // namespace

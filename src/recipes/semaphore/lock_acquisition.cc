@@ -124,22 +124,22 @@ UpdateItemRequest Acquisition::request(Step step, const Expired& expired) {
   return update.request(ReturnValues::kAllNew);
 }
 
-Result<Acquisition::Answer> Acquisition::step(bool eager) {
+Result<Acquisition::Outcome> Acquisition::step(bool eager) {
   const Expired expired = sightings_.expired(key_, id_);
   const Step step = choose(expired, eager);
   sent_at_ = table_.time.since_boot();
   if (step == Step::kEnter || step == Step::kShow) shown_at_ = sent_at_;
   if (step == Step::kTake && !not_taken_at_) not_taken_at_ = sent_at_;
-  STATOR_ASSIGN_OR_RETURN(const Answer answer,
+  STATOR_ASSIGN_OR_RETURN(const Outcome outcome,
                           step == Step::kLook
                               ? look()
                               : written(step, table_.client.update_item(request(step, expired))));
   const bool enters_next = step != Step::kEnter && may_enter();
-  return answer == Answer::kHeld && (enters_next || step == Step::kSweep) ? Answer::kOnward
-                                                                          : answer;
+  return outcome == Outcome::kHeld && (enters_next || step == Step::kSweep) ? Outcome::kOnward
+                                                                            : outcome;
 }
 
-Result<Acquisition::Answer> Acquisition::written(Step step, Result<WriteResult> result) {
+Result<Acquisition::Outcome> Acquisition::written(Step step, Result<WriteResult> result) {
   if (!result) {
     if (trouble_of(result.error()) == Trouble::kUnknown) maybe_left_behind_ = true;
     return judge_error(result.error());
@@ -152,17 +152,17 @@ Result<Acquisition::Answer> Acquisition::written(Step step, Result<WriteResult> 
   if (number == nullptr || !number->to_int64()) return no_lock();
   fence_ = Fence{*number->to_int64()};
   counted_from_ = sent_at_;
-  return Answer::kTaken;
+  return Outcome::kTaken;
 }
 
-Result<Acquisition::Answer> Acquisition::look() {
+Result<Acquisition::Outcome> Acquisition::look() {
   auto found = table_.client.get_item(
       {.table = table_.options.table, .key = table_.item_key(key_), .consistent_read = true});
   if (!found) return judge_error(found.error());
   return judge(std::move(found->item));
 }
 
-Result<Acquisition::Answer> Acquisition::judge_error(const Error& error) {
+Result<Acquisition::Outcome> Acquisition::judge_error(const Error& error) {
   error_ = error;
   if (error.code == Code::kConditionalCheckFailed) {
     auto item = item_of_refusal(table_, key_, error);
@@ -173,20 +173,20 @@ Result<Acquisition::Answer> Acquisition::judge_error(const Error& error) {
     case Trouble::kNone:
       return Failure(error_);
     case Trouble::kUnknown:
-      return Answer::kUnknown;
+      return Outcome::kUnknown;
     case Trouble::kConflict:
     case Trouble::kThrottle:
       break;
   }
-  return Answer::kBusy;
+  return Outcome::kBusy;
 }
 
-Result<Acquisition::Answer> Acquisition::judge(std::optional<Item> item) {
+Result<Acquisition::Outcome> Acquisition::judge(std::optional<Item> item) {
   if (!item) {
     sightings_.forget(key_);
     lock_.reset();
     place_.reset();
-    return Answer::kChanged;
+    return Outcome::kChanged;
   }
   lock_ = parse_lock(*item);
   item_ = std::move(item);
@@ -199,13 +199,13 @@ Result<Acquisition::Answer> Acquisition::judge(std::optional<Item> item) {
   if (const LockEntry* mine = lock_->holder(id_)) {
     fence_ = mine->who.fence;
     counted_from_ = not_taken_at_.value_or(sent_at_);
-    return Answer::kTaken;
+    return Outcome::kTaken;
   }
   if (not_taken_at_) not_taken_at_ = sent_at_;
   const LockEntry* waiting = lock_->waiter(id_);
   place_ = waiting != nullptr ? std::optional(to_int64(waiting->who.fence)) : std::nullopt;
   beat_ = waiting != nullptr ? std::max(beat_, waiting->beat) : 1;
-  return has_room(sightings_.expired(key_, id_)) ? Answer::kChanged : Answer::kHeld;
+  return has_room(sightings_.expired(key_, id_)) ? Outcome::kChanged : Outcome::kHeld;
 }
 
 Failure Acquisition::held(Code code, std::string_view what) const {

@@ -23,7 +23,7 @@ class Acquisition {
   Acquisition(const LockTable& table, Sightings& sightings, const LockName& name,
               const AcquireOptions& options);
 
-  enum class Answer {
+  enum class Outcome {
     kTaken,    // fence() and counted_from() are the lease's
     kHeld,     // no permit is free; holders() has the holders
     kChanged,  // the lock was not in the expected state: try another step at once
@@ -32,7 +32,7 @@ class Acquisition {
     kUnknown,  // no response; see error()
   };
   // Sends the next request. `eager`: a permit is probably free.
-  Result<Answer> step(bool eager);
+  Result<Outcome> step(bool eager);
   // Undoes what earlier requests might have done. Returns true if that freed a permit.
   bool give_up();
 
@@ -57,11 +57,11 @@ class Acquisition {
   UpdateItemRequest request(Step step, const Expired& expired);
   UpdateItemRequest take(const Expired& expired) const;
   void remove_expired(LockUpdate& update, const Expired& expired) const;
-  Result<Answer> look();
-  Result<Answer> written(Step step, Result<WriteResult> result);
-  Result<Answer> judge_error(const Error& error);
+  Result<Outcome> look();
+  Result<Outcome> written(Step step, Result<WriteResult> result);
+  Result<Outcome> judge_error(const Error& error);
   // Interprets the item for the caller.
-  Result<Answer> judge(std::optional<Item> item);
+  Result<Outcome> judge(std::optional<Item> item);
 
   const LockTable& table_;
   Sightings& sightings_;

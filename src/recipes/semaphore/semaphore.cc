@@ -20,7 +20,7 @@ using namespace recipes;
 namespace {
 
 using std::chrono::nanoseconds;
-using LockAnswer = Acquisition::Answer;
+using LockOutcome = Acquisition::Outcome;
 
 constexpr std::size_t kMaxUserBytes = 100;
 
@@ -44,14 +44,14 @@ class Patience {
     deadline_ = wait > nanoseconds::max() - start ? nanoseconds::max() : start + wait;
   }
 
-  // Whether to take another step after `answer`. A caller that does not wait still repeats requests
-  // that were rejected as busy or got no response.
-  bool goes_on(LockAnswer answer) {
-    if (answer == LockAnswer::kOnward) return left().count() > 0;
-    if (answer == LockAnswer::kChanged && at_once()) return ++changes_, true;
+  // Whether to take another step after `outcome`. A caller that does not wait still repeats
+  // requests that were rejected as busy or got no response.
+  bool goes_on(LockOutcome outcome) {
+    if (outcome == LockOutcome::kOnward) return left().count() > 0;
+    if (outcome == LockOutcome::kChanged && at_once()) return ++changes_, true;
     if (waits_) return left().count() > 0;
-    if (answer == LockAnswer::kHeld || answer == LockAnswer::kChanged) return false;
-    const int most = answer == LockAnswer::kUnknown
+    if (outcome == LockOutcome::kHeld || outcome == LockOutcome::kChanged) return false;
+    const int most = outcome == LockOutcome::kUnknown
                          ? std::min(retry_.max_attempts, kMaxUnknownAttempts)
                          : retry_.max_attempts;
     return ++repeats_ < most;
@@ -76,14 +76,14 @@ class Patience {
 };
 
 // Why acquire ends without a permit.
-Failure refusal(const Acquisition& acquisition, const LockName& name, LockAnswer answer,
+Failure refusal(const Acquisition& acquisition, const LockName& name, LockOutcome outcome,
                 bool waited) {
-  if (answer == LockAnswer::kHeld) {
+  if (outcome == LockOutcome::kHeld) {
     return waited ? acquisition.held(Code::kTimeout, "is still held")
                   : acquisition.held(Code::kHeld, "is held");
   }
   if (waited) return fail(Code::kTimeout, "timed out waiting for lock '" + name.text + "'");
-  if (answer == LockAnswer::kChanged)
+  if (outcome == LockOutcome::kChanged)
     return fail(Code::kHeld, name.text + " changes hands too fast");
   return Failure(final_error(acquisition.error()));
 }
@@ -187,15 +187,15 @@ Result<Lease> Semaphore::acquire(const LockName& name, const AcquireOptions& opt
     const CallLimits limits(lock_bounds(options.lease, patience.for_a_step(options.lease), stop));
     const auto stepped = acquisition.step(eager);
     bell.answered();
-    if (stepped && *stepped == LockAnswer::kTaken) {
+    if (stepped && *stepped == LockOutcome::kTaken) {
       return state_->make_lease(acquisition, name, options);
     }
     if (stop.stop_requested()) continue;
     if (!stepped) return give_up(Failure(stepped.error()));
     if (acquisition.place()) bell.set_place(*acquisition.place());
 
-    const bool at_once =
-        *stepped == LockAnswer::kOnward || (*stepped == LockAnswer::kChanged && patience.at_once());
+    const bool at_once = *stepped == LockOutcome::kOnward ||
+                         (*stepped == LockOutcome::kChanged && patience.at_once());
     if (!patience.goes_on(*stepped)) {
       return give_up(refusal(acquisition, name, *stepped, patience.waits()));
     }

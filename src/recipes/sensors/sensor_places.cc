@@ -140,12 +140,12 @@ Result<Page<SensorId>> SensorPlaces::at(const Location& place, const PageOptions
     found = shard == 0 ? std::move(part) : std::move(merged);
     if (found.size() > wanted) found.resize(wanted);
   }
-  Page<SensorId> answer;
+  Page<SensorId> result;
   const bool more = found.size() == wanted;
   if (more) found.pop_back();
-  for (const Position& position : found) answer.items.push_back({position.back()});
-  if (more) answer.next = make_cursor(seal_of(options_, place), found.back());
-  return answer;
+  for (const Position& position : found) result.items.push_back({position.back()});
+  if (more) result.next = make_cursor(seal_of(options_, place), found.back());
+  return result;
 }
 
 }  // namespace stator::recipes

@@ -103,16 +103,16 @@ Result<Page<T>> SensorRegistry::State::page_of(const SensorId& id, const KeyRang
   if (!after.empty() && after >= first) request.exclusive_start_key = key_of(options, pk, after);
   STATOR_ASSIGN_OR_RETURN(const ItemPage found,
                           query_page(client, options.retry, time, std::move(request), page.limit));
-  Page<T> answer;
+  Page<T> result;
   for (const Item& item : found.items) {
     std::optional<T> one = read(item);
     if (!one) return foreign_item();
-    answer.items.push_back(*std::move(one));
+    result.items.push_back(*std::move(one));
   }
   if (found.more) {
-    answer.next = make_cursor(seal, {*text_in(found.items.back(), options.names.sort_key)});
+    result.next = make_cursor(seal, {*text_in(found.items.back(), options.names.sort_key)});
   }
-  return answer;
+  return result;
 }
 
 std::optional<double> RollUp::mean() const {
@@ -193,13 +193,13 @@ Result<SensorReadings> SensorRegistry::latest(const SensorId& id, int count) con
   const std::string* sk = found.empty() ? nullptr : text_in(found[0], names.sort_key);
   if (sk == nullptr || *sk != kInfoKey) return not_registered(id);
   STATOR_ASSIGN_OR_RETURN(Sensor sensor, state.registration(terms).sensor_in(found[0]));
-  SensorReadings answer{.sensor = std::move(sensor), .readings = {}};
+  SensorReadings result{.sensor = std::move(sensor), .readings = {}};
   for (std::size_t i = 1; i < found.size(); ++i) {
     auto reading = reading_of(state.options, id, found[i]);
     if (!reading) return foreign_item();
-    answer.readings.push_back(*std::move(reading));
+    result.readings.push_back(*std::move(reading));
   }
-  return answer;
+  return result;
 }
 
 Result<Page<Reading>> SensorRegistry::readings(const SensorId& id, const TimeRange& range,

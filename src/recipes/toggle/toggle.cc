@@ -449,13 +449,13 @@ Result<Page<Switch<AttributeValue>>> AnyToggle::history(const ToggleId& id, cons
   STATOR_ASSIGN_OR_RETURN(
       const ItemPage found,
       query_page(state_->client, options.retry, state_->time, std::move(request), page.limit));
-  Page<Switch<AttributeValue>> answer;
+  Page<Switch<AttributeValue>> result;
   for (const Item& item : found.items) {
     STATOR_ASSIGN_OR_RETURN(Switch<AttributeValue> entry, switch_of_log(options, item));
-    answer.items.push_back(std::move(entry));
+    result.items.push_back(std::move(entry));
   }
-  if (found.more) answer.next = make_cursor(seal, {*text_in(found.items.back(), options.sort_key)});
-  return answer;
+  if (found.more) result.next = make_cursor(seal, {*text_in(found.items.back(), options.sort_key)});
+  return result;
 }
 
 Result<void> AnyToggle::change_retention(std::chrono::seconds to) const {
