@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TestEngine: the engine of a test. If STATOR_TEST_BACKEND is "pair", it consists of two engines on
 // one SharedBackend, like two processes; if it is "postgres", on one schema of PostgreSQL
-// (postgres_pair.cc). Each use of the pointer selects one of them at random. So a test can create a
+// (tests/postgres/postgres_pair.cc). Each use of the pointer selects one of them at random. So a test can create a
 // table with one engine and use it at once with the other.
 //
 // Thread safety: any thread, except opening and reset().
@@ -33,7 +33,7 @@ inline constexpr SharedFaults kPairFaults{
 
 // Opens a store of one process on the backend that it owns.
 using OpenStore = std::function<std::unique_ptr<TransactStore>(uint32_t seed)>;
-// Creates an empty backend. Set by postgres_pair.cc; otherwise on_shared_backend().
+// Creates an empty backend. Set by tests/postgres/postgres_pair.cc; otherwise on_shared_backend().
 inline OpenStore (*make_pair_backend)(uint32_t seed) = nullptr;
 
 inline OpenStore on_shared_backend(uint32_t backend_seed) {
