@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TestEngine: the engine of a test. If STATOR_TEST_BACKEND is "pair", it consists of two engines on
 // one SharedBackend, like two processes; if it is "postgres", on one schema of PostgreSQL
-// (tests/postgres/postgres_pair.cc). Each use of the pointer selects one of them at random. So a test can create a
-// table with one engine and use it at once with the other.
+// (tests/postgres/postgres_pair.cc). Each use of the pointer selects one of them at random. So a
+// test can create a table with one engine and use it at once with the other.
 //
 // Thread safety: any thread, except opening and reset().
 #pragma once
