@@ -100,7 +100,7 @@ TEST_P(SchemaContract, ChecksEachOfSeveralSchemas) {
 
 // A reader that sees a version sees all commits that expected earlier versions. Each row contains
 // the version with which it was written.
-TEST_P(SchemaContract, ANewVersionCommitsAfterAllThatExpectedTheOldOne) {
+TEST_P(SchemaContract, ANewVersionCommitsAfterTheCommitsThatExpectedTheOldVersion) {
   constexpr std::size_t kWriters = 3;
   constexpr uint64_t kVersions = 40;
   set_version(0, 1);

@@ -301,7 +301,7 @@ TEST_P(FeedChanges, TrimsNothingThatWaitsForDelivery) {
 
 // ---- Followers who come later
 
-TEST_P(FeedChanges, ANewFollowerGetsTheNewestExistingPosts) {
+TEST_P(FeedChanges, ANewFollowerReceivesTheNewestPosts) {
   STATOR_NEEDS(Ability::kTransactions);  // a backfill is one
   ASSERT_OK(feed().follow({"ann"}, {"eve"}));
   std::vector<std::string> expected;
