@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarantees of a store of one process in addition to TransactStore: LocalViews, and one order of
 // all commits. Run on each such store.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -157,6 +158,44 @@ TEST_P(StoreContract, KeepsAViewUnchangedDuringWrites) {
   EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a", "c", "d"}));
   write({{"c", std::nullopt}});
   EXPECT_EQ(keys_of(*view(), {}), (std::vector<std::string>{"a", "d"}));
+}
+
+TEST_P(StoreContract, AReaderOfLargeValuesDoesNotDelayWrites) {
+  const std::string large(400'000, 'x');
+  for (const auto direction : {Direction::kForward, Direction::kBackward}) {
+    write({{"a", std::nullopt}, {"b", large}, {"c", large}, {"d", "small"}, {"e", large}});
+    write({{"f", std::nullopt}});
+    const auto write_meanwhile = [&] {
+      auto written = std::async(std::launch::async, [this] {
+        return write({{"a", "1"}, {"b", "2"}, {"c", std::nullopt}, {"d", "4"}, {"f", "6"}});
+      });
+      EXPECT_EQ(written.wait_for(std::chrono::seconds(20)), std::future_status::ready);
+      return written;
+    };
+    std::optional<std::future<CommitOutcome>> scanned_meanwhile;
+    std::map<std::string, std::size_t> sizes;
+    const RangeRead all = {.range = {.begin = "a", .end = "z"}, .direction = direction};
+    EXPECT_THAT(read_and_wait(*store, {.ranges = {&all, 1}},
+                              [&](std::size_t, std::string_view key, std::string_view value) {
+                                if (sizes.empty()) scanned_meanwhile = write_meanwhile();
+                                sizes[std::string(key)] = value.size();
+                                return true;
+                              }),
+                IsOk());
+    EXPECT_THAT(sizes, testing::ElementsAre(testing::Pair("b", large.size()),
+                                            testing::Pair("c", large.size()), testing::Pair("d", 5),
+                                            testing::Pair("e", large.size())));
+    std::optional<std::future<CommitOutcome>> read_meanwhile;
+    EXPECT_THAT(read_value(*store, "e",
+                           [&](std::string_view value) {
+                             read_meanwhile = write_meanwhile();
+                             EXPECT_EQ(value, large);
+                           }),
+                IsOk());
+    EXPECT_EQ(scanned_meanwhile->get(), CommitOutcome::kCommitted);
+    EXPECT_EQ(read_meanwhile->get(), CommitOutcome::kCommitted);
+    EXPECT_EQ(get("a"), "1");
+  }
 }
 
 TEST_P(StoreContract, ANumberedViewHasTheCommitsUpToItsSequenceAndNoOthers) {

@@ -6,7 +6,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sys/resource.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -59,7 +59,8 @@ class Attackers {
   };
 
   void run(const std::stop_token& stop) {
-    setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), 19);
+    const sched_param none{};
+    sched_setscheduler(0, SCHED_IDLE, &none);
     while (!stop.stop_requested()) {
       for (std::size_t i = 0; i < clients_.size(); ++i) {
         Client& client = clients_[i];
