@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/jobs/backups.h"
 
+#include <algorithm>
+
 #include "api/admin/document.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_rows.h"
@@ -42,7 +44,7 @@ class BackupJob final : public Job {
       if (!copy_) STATOR_RETURN_IF_ERROR(begin_again());
       if (!table_) return end_without_table();
       STATOR_ASSIGN_OR_RETURN(const JobState state, copy_->step([](Batch&, const std::string&) {}));
-      if (state == JobState::kMore) return state;
+      if (state == JobState::kMore) return copy_->items() > reached_ ? state : JobState::kRetrying;
       copied_ = CopiedRows{.items = copy_->items(), .bytes = copy_->bytes()};
       copy_.reset();
     }
@@ -50,7 +52,10 @@ class BackupJob final : public Job {
     return is_whole ? JobState::kDone : end_without_table();
   }
 
-  void rest() override { copy_.reset(); }
+  void rest() override {
+    if (copy_) reached_ = std::max(reached_, copy_->items());
+    copy_.reset();
+  }
 
   Result<void> abandon(const Error&) override {
     copy_.reset();
@@ -119,6 +124,7 @@ class BackupJob final : public Job {
   std::string key_;
   TablePtr table_;  // keeps its rows if this process drops it
   std::optional<RowCopy> copy_;
+  int64_t reached_ = 0;  // the most items that a copy had before it began again
   std::optional<CopiedRows> copied_;
 };
 

@@ -21,6 +21,29 @@ TEST_F(JobFaults, ABackupSurvivesARefusalOfAnyOperation) {
   });
 }
 
+// Each attempt copies some items, then fails. Copying the same items again does not count as
+// progress.
+TEST_F(JobFaults, ABackupWhoseAttemptsFailForADayIsDeleted) {
+  for (int i = 0; i < 400; ++i) {
+    ASSERT_THAT(
+        put("Songs", {{"pk", "large" + std::to_string(i)}, {"v", std::string(10'000, 'x')}}),
+        IsOk());
+  }
+  const auto fail_later = [&] {
+    faults_.fail_at(10, {.code = Code::kIo, .message = "the disk is full"});
+  };
+  pause_ = 13h;
+  fail_later();
+  const std::string arn = create_backup();
+  for (const int failures : {1, 2}) {
+    ASSERT_TRUE(comes_true([&] { return most_failures_ == failures; }));
+    EXPECT_EQ(backup_status(arn), "CREATING");
+    fail_later();
+    engine_->parts().jobs.retry_now();
+  }
+  EXPECT_TRUE(comes_true([&] { return backup_status(arn).empty(); }));
+}
+
 TEST_F(JobFaults, ARestorationSurvivesARefusalOfAnyOperation) {
   refuse_each_operation([&] {
     call(admin::kRestoreTableFromBackup, {{"BackupArn", backup_}, {"TargetTableName", "Copy"}});
