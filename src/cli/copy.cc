@@ -89,9 +89,14 @@ Result<CopyEnd> find_end(const EndFlags& flags) {
                 "invalid schema name ''; use 1 to 63 lower-case letters, digits and '_'");
   }
   end.where.store.schema = flags.schema;
-  std::error_code error;
-  if (end.is_directory()) end.name = std::filesystem::weakly_canonical(flags.name, error).string();
-  if (error) return fail(Code::kIo, "'" + flags.name + "': " + error.message());
+  if (end.is_directory()) {
+    // Absolute first: otherwise the name would change when the directory is created.
+    std::error_code error;
+    auto path = std::filesystem::absolute(flags.name, error);
+    if (!error) path = std::filesystem::weakly_canonical(path, error);
+    if (error) return fail(Code::kIo, "'" + flags.name + "': " + error.message());
+    end.name = path.string();
+  }
   while (end.name.size() > 1 && end.name.ends_with('/')) end.name.pop_back();
   if (is_database) end.name += ' ' + flags.schema;
   return end;

@@ -134,7 +134,7 @@ Result<void> get_newest(rocksdb::DB& db, const RocksCommitter& committer,
 
 bool is_within(const std::filesystem::path& path, const std::filesystem::path& directory) {
   std::error_code error;
-  std::filesystem::path at = std::filesystem::weakly_canonical(path, error);
+  auto at = std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
   for (; at.has_relative_path(); at = at.parent_path()) {
     if (std::filesystem::equivalent(at, directory, error)) return true;
   }
