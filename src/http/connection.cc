@@ -4,6 +4,8 @@
 // written with one system call unless the peer's window is full.
 #include "http/connection.h"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -69,7 +71,9 @@ Connection::Connection(std::shared_ptr<Loop> loop, Socket socket)
       socket_(std::move(socket)),
       reader_(loop_->shared().options.header_bytes_max, loop_->shared().options.body_bytes_max) {}
 
-Connection::~Connection() = default;
+Connection::~Connection() {
+  hold(0, 0);
+}
 
 void Connection::start() {
   ErrorCode error;
@@ -92,9 +96,9 @@ void Connection::start() {
 void Connection::close() {
   if (state_ == State::kClosed) return;
   if (tls_ && state_ == State::kReceiving) tls_->end();
+  if (state_ != State::kHandling) hold(0, 0);  // a side thread can still use the request
   state_ = State::kClosed;
   set_in_progress(false);
-  hold(0, 0);
   ErrorCode ignored;
   std::ignore = socket_.close(ignored);
   loop_->forget(*this);
@@ -128,7 +132,19 @@ bool Connection::can_be_closed(SteadyTime now) const {
   return false;
 }
 
+// Drops a request that waits for a side thread, if its client has gone. Otherwise clients that time
+// out and try again would be served after all that they gave up. A client that only ended its side
+// gets its response if the wait is short.
+bool Connection::drop_if_abandoned(SteadyTime now) {
+  if (!waits_aside_ || now - last_request_ < loop_->shared().options.patience / 2) return false;
+  pollfd socket{.fd = socket_.native_handle(), .events = POLLRDHUP, .revents = 0};
+  if (::poll(&socket, 1, 0) <= 0 || !waits_aside_.exchange(false)) return false;
+  close();
+  return true;
+}
+
 void Connection::close_if_late(SteadyTime now) {
+  if (drop_if_abandoned(now)) return;
   const bool late = now >= deadline_;
   if (!late && !(loop_->has_bodies_waiting() && is_too_slow(now))) return;
   if (state_ != State::kReceiving || reader_.empty()) return close();
@@ -343,14 +359,18 @@ bool Connection::handle() {
   if (shared.options.aside && shared.options.aside(reader_.request())) {
     const auto measure = [self = shared_from_this()] {
       const auto& demand = self->loop_->shared().options.demand;
-      return demand ? demand(self->reader_.request()) : 0;
+      return demand && self->waits_aside_ ? demand(self->reader_.request()) : 0;
     };
     const auto run = [self = shared_from_this()](Reservation reserved) {
+      if (!self->waits_aside_.exchange(false)) return;
       std::optional<Response> response = reserved ? self->run_handler() : self->overloaded();
       reserved.release();  // before the client can send more
       if (response) self->respond(std::move(*response));
     };
-    return !shared.side.post(measure, run) && send(overloaded(), reader_.keep_alive());
+    waits_aside_ = true;
+    if (shared.side.post(measure, run)) return false;
+    waits_aside_ = false;
+    return send(overloaded(), reader_.keep_alive());
   }
   std::optional<Response> response;
   {

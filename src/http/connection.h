@@ -201,6 +201,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void serve();
   void set_in_progress(bool in_progress);
+  bool drop_if_abandoned(SteadyTime now);
   bool hold(std::size_t bytes, std::size_t limit);
   void receive();
   void await_request();
@@ -242,7 +243,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   SteadyTime deadline_ = SteadyTime::max();
   SteadyTime last_request_ = std::chrono::steady_clock::now();
   Awaiting awaiting_ = Awaiting::kNothing;
-  bool in_progress_ = false;    // a complete request has no response yet
+  bool in_progress_ = false;  // a complete request has no response yet
+  // A request is in the queue of the side threads. The thread that resets this handles or drops it.
+  std::atomic<bool> waits_aside_ = false;
   bool reading_ = false;        // a receive is in progress
   bool peer_ended_ = false;     // the peer will send nothing more
   bool refused_ = false;        // further bytes from the peer are not parsed as requests

@@ -61,7 +61,7 @@ class MemoryBudget {
 
   // Waits until `bytes` can be added. Returns false at the deadline and after stop().
   bool wait_and_add(std::size_t bytes, std::chrono::steady_clock::time_point deadline) {
-    if (add(bytes, limit_)) return true;
+    if (bytes == 0 || add(bytes, limit_)) return true;
     if (bytes > limit_) return false;
     ++waiting_;  // before the attempts that follow, so that no release is missed
     bool added = false;

@@ -86,7 +86,8 @@ struct ServerOptions {
   // From the first to the last byte of a request; also of a response, plus the same time for each
   // 4 MB of it.
   std::chrono::milliseconds request_timeout{30'000};
-  // How long a large body, or the handling of a request, waits for memory.
+  // How long a large body, or the handling of a request, waits for memory. A request that has
+  // waited for half of this time, and whose client has gone, is dropped.
   std::chrono::milliseconds patience{2'000};
   std::chrono::milliseconds stop_timeout{5'000};  // for requests in progress
   // The responses to a body over the limit (default: 413), to a request that is not HTTP, is

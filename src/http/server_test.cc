@@ -7,20 +7,24 @@
 
 #include <atomic>
 #include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/wait_permit.h"
+#include "support/comes_true.h"
 
 namespace stator::http {
 namespace {
 
 using std::chrono::milliseconds;
+using test::comes_true;
 using ::testing::HasSubstr;
 
 INSTANTIATE_TEST_SUITE_P(Over, HttpServer, ::testing::Values("Plain", "Tls"),
@@ -486,6 +490,54 @@ TEST_P(HttpServer, HandlesRequestsThatNeedMemoryOnSideThreads) {
   const std::lock_guard lock(mutex);
   ASSERT_EQ(loops.size(), 1U);
   EXPECT_FALSE(sides.contains(*loops.begin()));
+}
+
+TEST_P(HttpServer, DropsWaitingRequestsOfClientsThatHaveGone) {
+  std::mutex mutex;
+  std::set<std::string> handled;
+  std::promise<void> released;
+  const std::shared_future<void> release = released.get_future().share();
+  const auto server = start(
+      [&](const Request& request, Respond respond) {
+        {
+          const std::lock_guard lock(mutex);
+          handled.emplace(request.body);
+        }
+        if (request.body == "blocks") release.wait();
+        echo(request, std::move(respond));
+      },
+      {.threads = 1,
+       .request_timeout = milliseconds(400),  // a tick is 50 ms
+       .patience = milliseconds(100),
+       .aside = [](const Request&) { return true; }});
+  struct Release {  // also after a failure, before the server waits for its threads
+    std::promise<void>& promise;
+    void now() { std::exchange(is_due, false) ? promise.set_value() : void(); }
+    bool is_due = true;
+    ~Release() { now(); }
+  } release_at_end{released};
+  const std::string leaving(100'000, 'x');
+  Peer blocks(server->port());  // the only side thread
+  ASSERT_TRUE(blocks.send(post("blocks")));
+  ASSERT_TRUE(comes_true([&] {
+    const std::lock_guard lock(mutex);
+    return !handled.empty();
+  }));
+  Peer stays(server->port());
+  ASSERT_TRUE(stays.send(post("stays")));
+  {
+    Peer leaves(server->port());
+    ASSERT_TRUE(leaves.send(post(leaving)));
+    ASSERT_TRUE(comes_true([&] { return server->stats().side_queue_length == 2; }));
+  }
+  EXPECT_TRUE(comes_true([&] { return server->stats().connections == 2; }));
+  EXPECT_GE(server->stats().held_bytes,
+            leaving.size());  // until the thread takes it from the queue
+  release_at_end.now();
+  EXPECT_TRUE(comes_true([&] { return server->stats().held_bytes == 0; }));
+  EXPECT_EQ(stays.read_answer().body, "POST /p stays");
+  const std::lock_guard lock(mutex);
+  EXPECT_EQ(handled, (std::set<std::string>{"blocks", "stays"}));
 }
 
 TEST_P(HttpServer, MakesResponsesOnTheLoop) {
