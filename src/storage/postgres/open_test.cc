@@ -81,7 +81,7 @@ class PostgresOpen : public testing::Test {
   }
   Result<void> open_with(const std::string& setting) const {
     PostgresStoreOptions options = schema_.options();
-    options.dsn += " options='-c " + setting + "'";
+    options.dsn = test::with_parameter(options.dsn, "options", "-c " + setting);
     return open(options);
   }
 

@@ -39,7 +39,7 @@ class Role {
 
   const std::string& name() const { return name_; }
   PostgresStoreOptions options() const {
-    return {.dsn = test::postgres_dsn() + " user=" + name_, .schema = schema_};
+    return {.dsn = test::with_parameter(test::postgres_dsn(), "user", name_), .schema = schema_};
   }
 
  private:
@@ -229,7 +229,7 @@ TEST_F(PostgresClusterTest, StatusNamesTheTransactionThatHoldsTheStreamsBack) {
 
 TEST_F(PostgresClusterTest, StatusReportsWhyAServerCannotUseTheDatabase) {
   PostgresStoreOptions options = schema_.options();
-  options.dsn += " options='-c synchronous_commit=off'";
+  options.dsn = test::with_parameter(options.dsn, "options", "-c synchronous_commit=off");
   auto status = read_postgres_status(options);
   ASSERT_THAT(status, IsOk());
   EXPECT_THAT(status->problem, HasSubstr("synchronous_commit is off"));

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <random>
 
+#include "storage/postgres/store_url.h"
 #include "storage/transact_fixture.h"
 
 namespace stator::test {
@@ -95,6 +96,14 @@ const std::string& postgres_dsn() {
 std::string postgres_url() {
   const std::string& dsn = postgres_dsn();
   return own_server ? own_server->url() : dsn;
+}
+
+std::string with_parameter(const std::string& dsn, const std::string& name,
+                           const std::string& value) {
+  if (!is_postgres_url(dsn)) return dsn + " " + name + "='" + value + "'";
+  std::string with = dsn + (dsn.find('?') == dsn.npos ? '?' : '&') + name + '=';
+  for (const char c : value) with += c == ' ' ? "%20" : c == '=' ? "%3D" : std::string(1, c);
+  return with;
 }
 
 PostgresServer* own_postgres() {

@@ -21,6 +21,9 @@ namespace stator::test {
 const std::string& postgres_dsn();
 // The same as a URL. If STATOR_TEST_DSN is set, it is returned as it is.
 std::string postgres_url();
+// A DSN, which can be a URL, with one more parameter of libpq.
+std::string with_parameter(const std::string& dsn, const std::string& name,
+                           const std::string& value);
 // Null if STATOR_TEST_DSN is set.
 PostgresServer* own_postgres();
 

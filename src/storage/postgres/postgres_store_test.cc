@@ -343,10 +343,10 @@ TEST_F(PostgresStoreTest, ABadValueFailsNoOtherCommit) {
 
 TEST_F(PostgresStoreTest, NoTimeoutOfTheServerEndsACommit) {
   PostgresStoreOptions options = schema_.options();
-  options.dsn += " options='-c statement_timeout=1s";
+  std::string timeouts = "-c statement_timeout=1s";
   const std::string known = "SELECT count(*) FROM pg_settings WHERE name = 'transaction_timeout'";
-  if (test::run_sql(known, schema_.name()) == "1") options.dsn += " -c transaction_timeout=1s";
-  options.dsn += "'";
+  if (test::run_sql(known, schema_.name()) == "1") timeouts += " -c transaction_timeout=1s";
+  options.dsn = test::with_parameter(options.dsn, "options", timeouts);
   const auto store = test::PostgresSchema::open(options);
   HeldKey held("held");
   std::promise<CommitResult> ended;
