@@ -3,7 +3,6 @@
 
 They listen on loopback. With a Switch, each has a network of its own that can be cut off.
 """
-import json
 import os
 import pathlib
 import pwd
@@ -15,6 +14,8 @@ import subprocess
 import time
 import urllib.error
 import urllib.request
+
+import yaml
 
 USER = "stator"
 DATABASE = "stator"
@@ -123,52 +124,21 @@ class Node:
         self.rest_port = free_port()
         self.data = self.directory / "data"
         binaries = max(pathlib.Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
-        # A JSON document is a YAML document.
-        self.configuration = self.directory / "patroni.json"
-        self.configuration.write_text(json.dumps({
-            "scope": "stator",
-            "name": self.name,
-            "restapi": {"listen": f"{self.address}:{self.rest_port}",
-                        "connect_address": f"{self.address}:{self.rest_port}"},
-            "etcd3": {"hosts": f"{network.address}:{etcd_port}"},
-            "bootstrap": {
-                "dcs": {
-                    "ttl": 20,
-                    "loop_wait": 2,
-                    "retry_timeout": 5,
-                    "primary_start_timeout": 0,
-                    # An acknowledged commit is on two nodes. Without a standby, commits wait.
-                    "synchronous_mode": True,
-                    "synchronous_mode_strict": True,
-                    "postgresql": {
-                        "use_pg_rewind": True,
-                        "parameters": {
-                            "max_connections": 100,
-                            "max_locks_per_transaction": 256,
-                            "max_prepared_transactions": 0,
-                            "idle_in_transaction_session_timeout": "60s",
-                            "shared_buffers": "32MB",
-                            "wal_log_hints": "on",
-                        },
-                    },
-                },
-                "initdb": [{"encoding": "UTF8"}, {"locale": "C"}, "data-checksums"],
-            },
-            "postgresql": {
-                "listen": f"{self.address}:{self.port}",
-                "connect_address": f"{self.address}:{self.port}",
-                "data_dir": str(self.data),
-                "bin_dir": str(binaries),
-                "pgpass": str(self.directory / "pgpass"),
-                "pg_hba": ["local all all trust", "host all all samenet scram-sha-256",
-                           "host replication all samenet scram-sha-256"],
-                "parameters": {"unix_socket_directories": str(self.directory)},
-                "authentication": {
-                    "superuser": {"username": "postgres", "password": passwords["postgres"]},
-                    "replication": {"username": "replicator", "password": passwords["replicator"]},
-                },
-            },
-        }, indent=1))
+        with open(pathlib.Path(__file__).parent / "patroni.yml") as file:
+            settings = yaml.safe_load(file)
+        rest, postgres = f"{self.address}:{self.rest_port}", f"{self.address}:{self.port}"
+        settings["name"] = self.name
+        settings["restapi"] = {"listen": rest, "connect_address": rest}
+        settings["etcd3"]["hosts"] = f"{network.address}:{etcd_port}"
+        settings["postgresql"] |= {
+            "listen": postgres, "connect_address": postgres, "data_dir": str(self.data), "bin_dir": str(binaries),
+            "pgpass": str(self.directory / "pgpass"),
+            "parameters": {"shared_buffers": "32MB", "unix_socket_directories": str(self.directory)}}
+        settings["postgresql"]["pg_hba"][0] = "local all all trust"  # their user can have another name
+        for role, login in settings["postgresql"]["authentication"].items():
+            login["password"] = passwords[role]
+        self.configuration = self.directory / "patroni.yml"
+        self.configuration.write_text(yaml.safe_dump(settings))
         self.configuration.chmod(0o600)
 
     def start(self):
@@ -217,7 +187,7 @@ class Nodes:
         address = self.network.address
         if os.geteuid() == 0:
             os.chown(self.directory, pwd.getpwnam("postgres").pw_uid, -1)
-        self.passwords = {name: secrets.token_hex(16) for name in ("postgres", "replicator", USER)}
+        self.passwords = {name: secrets.token_hex(16) for name in ("superuser", "replication", USER)}
         client, peer = free_port(), free_port()
         self.etcd_command = [
             "etcd", "--data-dir", str(self.directory / "etcd"), "--listen-client-urls", f"http://{address}:{client}",
@@ -285,5 +255,5 @@ class Nodes:
     def psql(self, node, statement, database):
         return subprocess.run(
             ["psql", "-XAtq", "-h", node.address, "-p", str(node.port), "-U", "postgres", "-d", database, "-v",
-             "ON_ERROR_STOP=1", "-c", statement], env={**os.environ, "PGPASSWORD": self.passwords["postgres"]},
+             "ON_ERROR_STOP=1", "-c", statement], env={**os.environ, "PGPASSWORD": self.passwords["superuser"]},
             capture_output=True, text=True)
