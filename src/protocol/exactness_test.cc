@@ -443,6 +443,51 @@ TEST_F(Exactness, MalformedResourceArnsAreQuoted) {
   }
 }
 
+TEST_F(Exactness, AbsentTablesOfResourceArnsAreReported) {
+  const std::string absent = "arn:aws:dynamodb:us-east-1:000000782867:table/Gone";
+  const std::pair<std::string, std::string> operations[] = {
+      {"TagResource", R"(,"Tags":[{"Key":"k","Value":"v"}])"},
+      {"UntagResource", R"(,"TagKeys":["k"])"},
+      {"ListTagsOfResource", ""},
+      {"PutResourcePolicy", R"(,"Policy":"{}")"},
+      {"GetResourcePolicy", ""},
+      {"DeleteResourcePolicy", ""},
+  };
+  for (const auto& [operation, more] : operations) {
+    EXPECT_THAT(ask(operation, R"({"ResourceArn":")" + absent + "\"" + more + "}"),
+                test::FailsWith(Code::kResourceNotFound, "Requested resource not found"))
+        << operation;
+  }
+}
+
+TEST_F(Exactness, FunctionsAreNotNested) {
+  const std::string reason =
+      "The function is not allowed to be used this way in an expression; function: ";
+  expect_refusals({
+      {"UpdateItem", R"-({"TableName":"Tab","Key":{"p":{"S":"a"}},
+        "UpdateExpression":"SET d = list_append(list_append(:a, :a), :a)",
+        "ExpressionAttributeValues":{":a":{"L":[]}}})-",
+       "1 validation error detected: Invalid UpdateExpression: " + reason + "list_append"},
+      {"Scan", R"({"TableName":"Tab","FilterExpression":"size(size(d)) > :n",
+        "ExpressionAttributeValues":{":n":{"N":"1"}}})",
+       "Invalid FilterExpression: Incorrect operand type for operator or function; operator or "
+       "function: size, operand type: N"},
+  });
+}
+
+TEST_F(Exactness, TokensAreMeasuredInCharacters) {
+  const auto transaction = [](int characters) {
+    std::string token;
+    for (int i = 0; i < characters; ++i) token += "\u00fc";
+    return R"({"ClientRequestToken":")" + token +
+           R"(","TransactStatements":[{"Statement":"SELECT * FROM Tab WHERE p='a'"}]})";
+  };
+  EXPECT_THAT(ask("ExecuteTransaction", transaction(36)), test::IsOk());
+  EXPECT_THAT(
+      ask("ExecuteTransaction", transaction(37)),
+      test::FailsWith(Code::kValidation, "Member must have length less than or equal to 36"));
+}
+
 TEST_F(Exactness, ValuesNestAtMost31LevelsEverywhere) {
   const auto requests = [](const std::string& value) {
     return std::vector<std::pair<std::string, std::string>>{
@@ -463,6 +508,15 @@ TEST_F(Exactness, ValuesNestAtMost31LevelsEverywhere) {
                      "}}"},
         {"ExecuteStatement",
          R"({"Statement":"UPDATE Tab SET d=? WHERE p='a'","Parameters":[)" + value + "]}"},
+        {"Query", R"({"TableName":"Tab","KeyConditionExpression":"p = :p",
+           "FilterExpression":"d = :d","ExpressionAttributeValues":{":p":{"S":"a"},":d":)" +
+                      value + "}}"},
+        {"PutItem", R"({"TableName":"Tab","Item":{"p":{"S":"b"}},
+           "Expected":{"d":{"ComparisonOperator":"NE","AttributeValueList":[)" +
+                        value + "]}}}"},
+        {"DeleteItem", R"({"TableName":"Tab","Key":{"p":{"S":"b"}},"ConditionExpression":"d <> :d",
+           "ExpressionAttributeValues":{":d":)" +
+                           value + "}}"},
     };
   };
   for (const auto& [operation, request] : requests(deep(31))) {

@@ -246,6 +246,13 @@ TEST_F(Exactness, CreateTableJudgesTheKeysOfIndexesBeforeTheirSettings) {
        kInvalid + "Some AttributeDefinitions are not used. AttributeDefinitions: [a, p, z], keys "
                   "used: [a, p]"},
       {"CreateTable", untyped_twice, same_name},
+      {"CreateTable", R"({"TableName":"New","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":
+        [{"AttributeName":"p","AttributeType":"S"},{"AttributeName":"s","AttributeType":"S"},
+         {"AttributeName":"a","AttributeType":"S"}],
+        "KeySchema":[{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"s","KeyType":"RANGE"}],
+        "LocalSecondaryIndexes":[{"IndexName":"lsi","Projection":{},"KeySchema":
+          [{"AttributeName":"p","KeyType":"HASH"},{"AttributeName":"a","KeyType":"RANGE"}]}]})",
+       kInvalid + "Unknown ProjectionType: null"},
       {"UpdateTable", R"({"TableName":"Tab","AttributeDefinitions":
         [{"AttributeName":"a","AttributeType":"S"}],"GlobalSecondaryIndexUpdates":[{"Create":
         {"IndexName":"gsi","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],
@@ -286,6 +293,10 @@ TEST_F(Exactness, WarmThroughputIsNotLowerThanTheFirst) {
         {"IndexName":"gsi","KeySchema":[{"AttributeName":"a","KeyType":"HASH"}],
          "Projection":{"ProjectionType":"ALL"},"WarmThroughput":{"ReadUnitsPerSecond":1}}}]})",
        kInvalid + "Requested ReadUnitsPerSecond for WarmThroughput for index gsi" + see},
+      {"UpdateTable", R"({"TableName":"Two","GlobalSecondaryIndexUpdates":[{"Update":
+        {"IndexName":"global","WarmThroughput":{"ReadUnitsPerSecond":1}}}]})",
+       kInvalid + "Requested ReadUnitsPerSecond for WarmThroughput for index global is lower than "
+                  "current WarmThroughput, decreasing WarmThroughput is not supported"},
   });
   must(ask("CreateTable", create_table("p", on_demand + R"({"ReadUnitsPerSecond":12001})")));
 }

@@ -16,6 +16,7 @@
 #include "server/service_harness.h"
 #include "stator/http_client.h"
 #include "support/raw_connection.h"
+#include "support/signed_request.h"
 #include "support/temp_dir.h"
 
 namespace stator::server {
@@ -519,6 +520,12 @@ TEST(Server, WithCredentialsAllowsRequestsOfAnyPage) {
   EXPECT_FALSE(preflight.headers.contains("vary"));
   connection.send("GET / HTTP/1.1\r\nOrigin: https://example.com\r\n\r\n");
   EXPECT_EQ(connection.read_answer().headers.at("access-control-allow-origin"), "*");
+  RawConnection signs((*server)->port());
+  signs.send(test::signed_operation({.id = "AKID", .secret = "secret"}, "ListTables", "{}",
+                                    "Origin: https://example.com\r\n"));
+  const RawAnswer served = signs.read_answer();
+  EXPECT_EQ(served.status, 200);
+  EXPECT_EQ(served.headers.at("access-control-allow-origin"), "*");
 }
 
 // Large requests are refused by their headers. Pages read that refusal, too.
