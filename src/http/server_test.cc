@@ -495,8 +495,8 @@ TEST_P(HttpServer, HandlesRequestsThatNeedMemoryOnSideThreads) {
 TEST_P(HttpServer, DropsWaitingRequestsOfClientsThatHaveGone) {
   std::mutex mutex;
   std::set<std::string> handled;
-  std::promise<void> released;
-  const std::shared_future<void> release = released.get_future().share();
+  std::promise<void> promised;
+  const std::shared_future<void> release = promised.get_future().share();
   const auto server = start(
       [&](const Request& request, Respond respond) {
         {
@@ -510,12 +510,8 @@ TEST_P(HttpServer, DropsWaitingRequestsOfClientsThatHaveGone) {
        .request_timeout = milliseconds(400),  // a tick is 50 ms
        .patience = milliseconds(100),
        .aside = [](const Request&) { return true; }});
-  struct Release {  // also after a failure, before the server waits for its threads
-    std::promise<void>& promise;
-    void now() { std::exchange(is_due, false) ? promise.set_value() : void(); }
-    bool is_due = true;
-    ~Release() { now(); }
-  } release_at_end{released};
+  // After a failure, its destructor releases the thread before the server waits for it.
+  std::promise<void> released = std::move(promised);
   const std::string leaving(100'000, 'x');
   Peer blocks(server->port());  // the only side thread
   ASSERT_TRUE(blocks.send(post("blocks")));
@@ -533,7 +529,7 @@ TEST_P(HttpServer, DropsWaitingRequestsOfClientsThatHaveGone) {
   EXPECT_TRUE(comes_true([&] { return server->stats().connections == 2; }));
   EXPECT_GE(server->stats().held_bytes,
             leaving.size());  // until the thread takes it from the queue
-  release_at_end.now();
+  released.set_value();
   EXPECT_TRUE(comes_true([&] { return server->stats().held_bytes == 0; }));
   EXPECT_EQ(stays.read_answer().body, "POST /p stays");
   const std::lock_guard lock(mutex);

@@ -414,7 +414,10 @@ TEST_F(Exactness, BareNamesDoNotBeginWithAnUnderscore) {
   });
 }
 
-TEST_F(Exactness, MalformedResourceArnsAreQuoted) {
+// Calls `check` with the name of each operation on a resource and a function that makes its
+// request.
+template <class Check>
+void for_each_resource_operation(Check check) {
   const std::pair<std::string, std::string> operations[] = {
       {"TagResource", R"(,"Tags":[{"Key":"k","Value":"v"}])"},
       {"UntagResource", R"(,"TagKeys":["k"])"},
@@ -423,12 +426,16 @@ TEST_F(Exactness, MalformedResourceArnsAreQuoted) {
       {"GetResourcePolicy", ""},
       {"DeleteResourcePolicy", ""},
   };
+  for (const auto& [operation, more] : operations) {
+    check(operation,
+          [&](const std::string& arn) { return R"({"ResourceArn":")" + arn + "\"" + more + "}"; });
+  }
+}
+
+TEST_F(Exactness, MalformedResourceArnsAreQuoted) {
   const std::string other = "arn:aws:dynamodb:us-east-1:000000782867:global-table/Tab";
   const std::string elsewhere = "arn:aws:dynamodb:eu-west-1:000000782867:table/Tab";
-  for (const auto& [operation, more] : operations) {
-    const auto request = [&](const std::string& arn) {
-      return R"({"ResourceArn":")" + arn + "\"" + more + "}";
-    };
+  for_each_resource_operation([&](const std::string& operation, const auto& request) {
     const std::string none = request("none");
     const std::string no_table = request(other);
     const std::string of_region = request(elsewhere);
@@ -440,24 +447,16 @@ TEST_F(Exactness, MalformedResourceArnsAreQuoted) {
          of_policies ? kInvalid + "Invalid resource Arn: " + elsewhere
                      : "Invalid TableArn: Invalid ResourceArn provided as input " + elsewhere},
     });
-  }
+  });
 }
 
 TEST_F(Exactness, AbsentTablesOfResourceArnsAreReported) {
   const std::string absent = "arn:aws:dynamodb:us-east-1:000000782867:table/Gone";
-  const std::pair<std::string, std::string> operations[] = {
-      {"TagResource", R"(,"Tags":[{"Key":"k","Value":"v"}])"},
-      {"UntagResource", R"(,"TagKeys":["k"])"},
-      {"ListTagsOfResource", ""},
-      {"PutResourcePolicy", R"(,"Policy":"{}")"},
-      {"GetResourcePolicy", ""},
-      {"DeleteResourcePolicy", ""},
-  };
-  for (const auto& [operation, more] : operations) {
-    EXPECT_THAT(ask(operation, R"({"ResourceArn":")" + absent + "\"" + more + "}"),
+  for_each_resource_operation([&](const std::string& operation, const auto& request) {
+    EXPECT_THAT(ask(operation, request(absent)),
                 test::FailsWith(Code::kResourceNotFound, "Requested resource not found"))
         << operation;
-  }
+  });
 }
 
 TEST_F(Exactness, FunctionsAreNotNested) {

@@ -251,7 +251,6 @@ class MemoryReadView : public ReadView {
     store_.scan_at(sequence_, range, visit);
     return {};
   }
-  uint64_t sequence() const { return sequence_; }
 
  private:
   MemoryStore& store_;
@@ -262,7 +261,7 @@ class MemorySnapshot final : private MemoryStore::View, public MemoryReadView {
  public:
   explicit MemorySnapshot(MemoryStore& store)
       : View(store), MemoryReadView(store, View::sequence()) {}
-  using MemoryReadView::sequence;
+  using View::sequence;
 };
 
 void MemoryStore::read(const ReadRequest& request, ReadVisitor visit, ReadDone done) {
