@@ -76,14 +76,15 @@ Connection::~Connection() {
 }
 
 void Connection::start() {
+  if (state_ == State::kClosed) return;
   ErrorCode error;
   if (socket_.non_blocking(true, error)) return close();
   const auto peer = socket_.remote_endpoint(error);
   if (error) return close();  // the peer has gone, and policies need its address
-  const std::string address = peer.address().to_string();
-  peer_ =
-      (peer.address().is_v6() ? "[" + address + "]" : address) + ":" + std::to_string(peer.port());
   try {
+    const std::string address = peer.address().to_string();
+    peer_ = (peer.address().is_v6() ? "[" + address + "]" : address) + ":" +
+            std::to_string(peer.port());
     if (const Tls* tls = loop_->shared().options.tls.get()) {
       tls_ = tls->accept(socket_.native_handle());
     }
@@ -242,6 +243,13 @@ std::optional<Response> Connection::refusal_of_head() {
   return screen ? screen(*head) : std::nullopt;
 }
 
+// Calls `step` at once, or in its turn if this is a newcomer.
+template <typename Step>
+void Connection::in_turn(Step step) {
+  if (known_ || loop_->is_bulk()) return step();
+  loop_->defer(std::move(step));
+}
+
 void Connection::start_read() {
   const auto space = reader_.prepare();
   const std::size_t bytes = reader_.held_bytes();
@@ -250,10 +258,11 @@ void Connection::start_read() {
   }
   reading_ = true;
   if (tls_) return read_tls(space);
-  socket_.async_read_some(asio::buffer(space.data(), std::min(space.size(), kCallBytesMax)),
-                          [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
-                            self->on_received(error, count);
-                          });
+  socket_.async_read_some(
+      asio::buffer(space.data(), std::min(space.size(), kCallBytesMax)),
+      [self = shared_from_this()](const ErrorCode& error, std::size_t count) {
+        self->in_turn([self, error, count] { self->on_received(error, count); });
+      });
 }
 
 // Like a plain receive, calls on_received() later, never within this call.
@@ -272,8 +281,10 @@ void Connection::read_tls(std::span<char> space) {
     const bool writes = step.outcome == Outcome::kWantWrite;
     return socket_.async_wait(writes ? Socket::wait_write : Socket::wait_read,
                               [self = shared_from_this(), space](const ErrorCode& error) {
-                                const bool reads = !error && self->state_ == State::kReceiving;
-                                reads ? self->read_tls(space) : self->on_received(error, 0);
+                                self->in_turn([self, space, error] {
+                                  const bool reads = !error && self->state_ == State::kReceiving;
+                                  reads ? self->read_tls(space) : self->on_received(error, 0);
+                                });
                               });
   }
   ErrorCode error;
@@ -417,6 +428,7 @@ bool Connection::send(Response response, bool keep) {
   state_ = State::kSending;
   try {
     if (response.make) response = response.make();
+    known_ = known_ || response.status < 400;
     // Not the capacity: the unused part of a large string has never been written, so it has no
     // pages.
     const std::size_t bytes = reader_.held_bytes() + response.body.size();

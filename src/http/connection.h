@@ -4,6 +4,8 @@
 // A connection belongs to one of the loops for small requests. While it receives a large request,
 // sends a large response, or discards bytes after a rejected request, it is on the bulk loop, whose
 // thread runs in the background. So small requests never wait for large ones.
+// A newcomer is a connection without a successful request so far. Newcomers take turns between the
+// events of others, so that others are not delayed by a flood of connections that are rejected.
 // Thread safety: everything except Loop::context, Loop::post_response, Loop::take and
 // Connection::respond must be used on the loop's thread. A connection moves to another loop only
 // while no response is outstanding. A response from within the handler's call is written at once.
@@ -20,6 +22,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -83,6 +86,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // Starts a new connection. At the limit, closes an idle one of any loop first; if there is none,
   // closes the new one.
   void adopt(Socket socket);
+  // Calls `step` of a newcomer in its turn. On the loop's thread.
+  void defer(std::move_only_function<void()> step);
   // Whether a connection can move here; if true, take() must follow. The first call starts the bulk
   // loop's thread. Any thread.
   bool expect();
@@ -132,6 +137,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool close_longest_idle();
   void start_pending();
   void start_first_pending();
+  void serve_newcomers();
   void refuse_pending();
   void ask_to_close_idle(std::size_t first);
   void on_close_reply(bool closed, std::size_t asked);
@@ -153,6 +159,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   SteadyTime stop_deadline_;
   std::vector<std::shared_ptr<Connection>> connections_;
   std::deque<Socket> pending_;  // wait for another loop to close a connection
+  std::deque<std::move_only_function<void()>> newcomers_;
+  bool newcomers_have_turn_ = false;  // serve_newcomers() is queued or runs
   std::deque<std::shared_ptr<Connection>> bodies_waiting_;
   std::atomic<std::size_t> bodies_waiting_count_ = 0;
   Inbox opened_;
@@ -217,6 +225,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void read_tls(std::span<char> space);
   std::size_t write_some(std::string_view bytes, std::string_view then,
                          boost::system::error_code& error);
+  template <typename Step>
+  void in_turn(Step step);
   void on_received(const boost::system::error_code& error, std::size_t count);
   void refuse(Response response);
   void refuse(const std::function<Response()>& make, int status);
@@ -243,6 +253,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   SteadyTime deadline_ = SteadyTime::max();
   SteadyTime last_request_ = std::chrono::steady_clock::now();
   Awaiting awaiting_ = Awaiting::kNothing;
+  bool known_ = false;        // a request has succeeded
   bool in_progress_ = false;  // a complete request has no response yet
   // A request is in the queue of the side threads. The thread that resets this handles or drops it.
   std::atomic<bool> waits_aside_ = false;

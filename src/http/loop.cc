@@ -8,6 +8,7 @@
 #include <csignal>
 #include <exception>
 #include <tuple>
+#include <utility>
 
 #include "base/background.h"
 #include "base/memory.h"
@@ -27,6 +28,8 @@ milliseconds tick_interval_for(const ServerOptions& options, Loop::Kind kind) {
 }
 
 constexpr std::size_t kBodiesWaitingMax = 1'000;
+// Of newcomers, before the loop looks for other events.
+constexpr std::chrono::microseconds kNewcomersTurn{100};
 
 // In this thread: OpenSSL's writes to a socket whose peer is gone fail instead of ending the
 // process.
@@ -141,7 +144,33 @@ void Loop::start_first_pending() {
   auto connection = std::make_shared<Connection>(shared_from_this(), std::move(pending_.front()));
   pending_.pop_front();
   insert(connection);
-  connection->start();
+  try {
+    defer([connection] { connection->start(); });
+  } catch (const std::exception&) {
+    connection->close();
+  }
+}
+
+void Loop::defer(std::move_only_function<void()> step) {
+  newcomers_.push_back(std::move(step));
+  if (!std::exchange(newcomers_have_turn_, true)) {
+    asio::post(context_, [this] { serve_newcomers(); });
+  }
+}
+
+void Loop::serve_newcomers() {
+  const auto end = std::chrono::steady_clock::now() + kNewcomersTurn;
+  do {
+    auto step = std::move(newcomers_.front());
+    newcomers_.pop_front();
+    try {
+      step();
+    } catch (const std::exception&) {
+      continue;  // out of memory: run the others
+    }
+  } while (!newcomers_.empty() && std::chrono::steady_clock::now() < end);
+  newcomers_have_turn_ = !newcomers_.empty();
+  if (newcomers_have_turn_) asio::post(context_, [this] { serve_newcomers(); });
 }
 
 void Loop::refuse_pending() {

@@ -536,6 +536,44 @@ TEST_P(HttpServer, DropsWaitingRequestsOfClientsThatHaveGone) {
   EXPECT_EQ(handled, (std::set<std::string>{"blocks", "stays"}));
 }
 
+TEST_P(HttpServer, ServesKnownClientsBetweenManyNewcomers) {
+  std::promise<void> promised;
+  std::promise<void> blocked;
+  const std::shared_future<void> release = promised.get_future().share();
+  std::atomic<int> rejected = 0;
+  std::atomic<int> rejected_before = -1;
+  const auto server = start(
+      [&](const Request& request, Respond respond) {
+        if (request.body == "rejected") {
+          ++rejected;
+          std::this_thread::sleep_for(milliseconds(1));
+          return respond({.status = 403});
+        }
+        if (request.body == "blocks") {
+          blocked.set_value();
+          release.wait();
+        }
+        if (request.body == "known") rejected_before = rejected.load();
+        echo(request, std::move(respond));
+      },
+      {.threads = 1});
+  std::promise<void> released = std::move(promised);  // also after a failure
+  Peer known(server->port());
+  ASSERT_TRUE(known.send(post("first")));
+  ASSERT_EQ(known.read_answer().status, 200);
+  std::deque<Peer> newcomers;
+  for (int i = 0; i < 50; ++i) ASSERT_TRUE(newcomers.emplace_back(server->port()).connected());
+  Peer blocks(server->port());
+  ASSERT_TRUE(blocks.send(post("blocks")));
+  blocked.get_future().wait();
+  for (Peer& newcomer : newcomers) ASSERT_TRUE(newcomer.send(post("rejected")));
+  ASSERT_TRUE(known.send(post("known")));
+  released.set_value();
+  EXPECT_EQ(known.read_answer().body, "POST /p known");
+  for (Peer& newcomer : newcomers) EXPECT_EQ(newcomer.read_answer().status, 403);
+  EXPECT_LE(rejected_before, 2);
+}
+
 TEST_P(HttpServer, MakesResponsesOnTheLoop) {
   Held held;
   const auto server = start(held.handler());
