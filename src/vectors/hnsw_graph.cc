@@ -73,13 +73,14 @@ std::span<const Slot> HnswGraph::links(Slot node, std::size_t level) const {
   return upper_[level - 1].at(node);
 }
 
-void HnswGraph::set_links(Slot node, std::size_t level, const Slots& links) {
+void HnswGraph::set_links(Slot node, std::size_t level, const Slots& links, std::size_t kept) {
   if (level > 0) {
     upper_[level - 1][node] = links;
     return;
   }
   std::ranges::copy(links, this->node(node).to);
   this->node(node).links = static_cast<uint8_t>(links.size());
+  this->node(node).kept = static_cast<uint8_t>(kept);
 }
 
 // Moves to ever nearer nodes, from the highest level down to the level above `level`.
@@ -146,12 +147,12 @@ std::vector<Near> HnswGraph::search_level(std::size_t level, std::span<const Nea
 }
 
 // Of two nodes in the same direction, prefers the nearer, so that links lead in all directions.
-// Equal vectors count as the same direction.
-HnswGraph::Slots HnswGraph::choose(std::span<const Near> nearest, std::size_t links,
-                                   DistancesFrom distances) {
-  std::vector<Near> chosen;
+// Equal vectors count as the same direction. The first `kept` are chosen in any case.
+HnswGraph::Slots HnswGraph::choose(std::span<const Near> nearest, std::size_t kept,
+                                   std::size_t links, DistancesFrom distances) {
+  std::vector<Near> chosen(nearest.begin(), nearest.begin() + static_cast<std::ptrdiff_t>(kept));
   std::vector<Near> covered;
-  for (const Near& one : nearest) {
+  for (const Near& one : nearest.subspan(kept)) {
     if (chosen.size() == links) break;
     const bool is_covered = std::ranges::any_of(chosen, [&](const Near& other) {
       float between = 0;
@@ -167,19 +168,22 @@ HnswGraph::Slots HnswGraph::choose(std::span<const Near> nearest, std::size_t li
   return slots;
 }
 
-// The links of `node` and one to `slot`. If they are too many, the best according to choose().
-HnswGraph::Slots HnswGraph::with_link(Slot node, std::size_t level, Slot slot,
+// The links of the node that changes and one to `slot`. If they are too many, the best according to
+// choose().
+HnswGraph::Slots HnswGraph::with_link(const Plan::Change& change, Slot slot,
                                       DistancesFrom distances) const {
-  const std::span<const Slot> now = links(node, level);
+  const std::span<const Slot> now = links(change.node, change.level);
+  const std::size_t kept = kept_links(change.node, change.level);
   Slots all(now.begin(), now.end());
-  all.push_back(slot);
-  if (all.size() <= links_max(level)) return all;
+  all.insert(change.keeps ? all.begin() + static_cast<std::ptrdiff_t>(kept) : all.end(), slot);
+  if (all.size() <= links_max(change.level)) return all;
   float far[kLinksBelow + 1];
-  distances(node, all, far);
+  distances(change.node, all, far);
   std::vector<Near> nearest(all.size());
   for (std::size_t i = 0; i < all.size(); ++i) nearest[i] = {.distance = far[i], .slot = all[i]};
-  std::ranges::sort(nearest);
-  return choose(nearest, links_max(level), distances);
+  const std::size_t stay = kept + (change.keeps ? 1 : 0);
+  std::ranges::sort(nearest.begin() + static_cast<std::ptrdiff_t>(stay), nearest.end());
+  return choose(nearest, stay, links_max(change.level), distances);
 }
 
 HnswGraph::Plan HnswGraph::plan(Slot slot, DistancesFrom distances) const {
@@ -195,13 +199,21 @@ HnswGraph::Plan HnswGraph::plan(Slot slot, DistancesFrom distances) const {
   std::vector<Near> near{descend(plan.links.size() - 1, from_slot, looks)};
   for (std::size_t level = std::min(plan.links.size(), levels()); level-- > 0;) {
     near = search_level(level, near, kPlanWidth, from_slot, [](Slot) { return true; }, looks);
-    plan.links[level] = choose(near, kLinks, distances);
-    for (const Slot node : plan.links[level]) {
+    Slots& chosen = plan.links[level] = choose(near, 0, kLinks, distances);
+    if (level == 0) {
+      const auto parent = std::ranges::find_if(
+          chosen, [&](Slot node) { return kept_links(node, 0) < kKeptLinksMax; });
+      plan.has_parent = parent != chosen.end();
+      if (plan.has_parent) std::ranges::swap(chosen.front(), *parent);
+    }
+    for (const Slot node : chosen) {
       const std::span<const Slot> before = links(node, level);
-      plan.changes.push_back({.node = node,
-                              .level = level,
-                              .before = {before.begin(), before.end()},
-                              .after = with_link(node, level, slot, distances)});
+      Plan::Change change{.node = node,
+                          .level = level,
+                          .keeps = level == 0 && plan.has_parent && node == chosen.front(),
+                          .before = {before.begin(), before.end()}};
+      change.after = with_link(change, slot, distances);
+      plan.changes.push_back(std::move(change));
     }
   }
   return plan;
@@ -217,11 +229,15 @@ void HnswGraph::link(Plan plan, DistancesFrom distances) {
   if (size_++ == 0 || plan.links.size() > levels()) entry_ = slot;
   if (plan.links.size() > levels()) upper_.resize(plan.links.size() - 1);
   for (std::size_t level = 0; level < plan.links.size(); ++level) {
-    set_links(slot, level, plan.links[level]);
+    set_links(slot, level, plan.links[level], level == 0 && plan.has_parent ? 1 : 0);
   }
-  for (const auto& [node, level, before, after] : plan.changes) {
+  for (Plan::Change& change : plan.changes) {
+    const auto& [node, level, keeps, before, after] = change;
+    const std::size_t kept = kept_links(node, level);
+    change.keeps = keeps && kept < kKeptLinksMax;
     const bool is_as_planned = std::ranges::equal(links(node, level), before);
-    set_links(node, level, is_as_planned ? after : with_link(node, level, slot, distances));
+    if (!is_as_planned) change.after = with_link(change, slot, distances);
+    set_links(node, level, after, kept + (keeps ? 1 : 0));
   }
 }
 

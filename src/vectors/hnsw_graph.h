@@ -44,11 +44,13 @@ class HnswGraph {
     struct Change {
       Slot node = 0;
       std::size_t level = 0;
+      bool keeps = false;  // the link to the new node
       Slots before;
       Slots after;
     };
     Slot slot = 0;
     bool is_first = false;     // node of the graph
+    bool has_parent = false;   // the first link of level 0
     std::vector<Slots> links;  // for each level
     std::vector<Change> changes;
   };
@@ -71,12 +73,17 @@ class HnswGraph {
  private:
   static constexpr std::size_t kLinks = 16;               // per node and level
   static constexpr std::size_t kLinksBelow = 2 * kLinks;  // at level 0
+  static constexpr std::size_t kKeptLinksMax = kLinksBelow / 2;
   static constexpr std::size_t kPlanWidth = 100;
   static constexpr std::size_t kChunkNodes = 1024;
 
+  // The first `kept` links are those between the node, its parent and its children. They are never
+  // replaced by better ones, so each node can be reached from all others: all but the first have a
+  // parent, unless all of the nearest nodes have too many children.
   struct Node {
     bool is_used = false;
     uint8_t links = 0;
+    uint8_t kept = 0;
     Slot to[kLinksBelow];
   };
   struct Looks {
@@ -88,13 +95,17 @@ class HnswGraph {
   static std::size_t links_max(std::size_t level) { return level == 0 ? kLinksBelow : kLinks; }
   std::size_t levels() const { return upper_.size() + 1; }
   std::span<const Slot> links(Slot node, std::size_t level) const;
-  void set_links(Slot node, std::size_t level, const Slots& links);
+  void set_links(Slot node, std::size_t level, const Slots& links, std::size_t kept);
+  std::size_t kept_links(Slot node, std::size_t level) const {
+    return level == 0 ? this->node(node).kept : 0;
+  }
   Near descend(std::size_t level, Distances distances, Looks& looks) const;
   std::vector<Near> search_level(std::size_t level, std::span<const Near> entries,
                                  std::size_t width, Distances distances,
                                  FunctionRef<bool(Slot)> passes, Looks& looks) const;
-  static Slots choose(std::span<const Near> nearest, std::size_t links, DistancesFrom distances);
-  Slots with_link(Slot node, std::size_t level, Slot slot, DistancesFrom distances) const;
+  static Slots choose(std::span<const Near> nearest, std::size_t kept, std::size_t links,
+                      DistancesFrom distances);
+  Slots with_link(const Plan::Change& change, Slot slot, DistancesFrom distances) const;
 
   Node& node(Slot slot) { return chunks_[slot / kChunkNodes][slot % kChunkNodes]; }
   const Node& node(Slot slot) const { return chunks_[slot / kChunkNodes][slot % kChunkNodes]; }

@@ -172,6 +172,18 @@ TEST_F(HnswGraphTest, FindsVectorsNextToManyEqualOnes) {
   EXPECT_GE(found, 490U) << "STATOR_SEED=" << seed_;
 }
 
+// Nodes far from all others are the worst links of those. Without links that are kept, most such
+// graphs lose some.
+TEST_F(HnswGraphTest, ReachesNodesFarFromAllOthers) {
+  const Vector center(kDimensions);
+  for (int i = 0; i < 2000; ++i) {
+    vectors_.push_back(around(center, i % 20 == 10 && i < 1500 ? 100 : 1, random_));
+  }
+  add_all();
+  const Slots slots = search(center, vectors_.size(), kAllPass).value();
+  EXPECT_EQ(slots.size(), vectors_.size()) << "STATOR_SEED=" << seed_;
+}
+
 TEST_F(HnswGraphTest, FindsNothingWithoutNodes) {
   EXPECT_EQ(search(Vector(kDimensions), 10, kAllPass), Slots());
   vectors_.emplace_back(kDimensions);

@@ -247,8 +247,7 @@ TEST_F(VectorGraphTest, FindsShortVectorsByTheirProducts) {
         found_keys += std::ranges::count(found.keys, key) == 1 ? 1 : 0;
       }
     }
-    // In one of 700 graphs, no node links to the two longest vectors.
-    EXPECT_GE(found_keys, kQueries * 10 * 60 / 100) << sign << ", STATOR_SEED=" << seed_;
+    EXPECT_GE(found_keys, kQueries * 10 * 90 / 100) << sign << ", STATOR_SEED=" << seed_;
   }
 }
 
