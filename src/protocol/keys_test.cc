@@ -231,6 +231,9 @@ TEST_F(Exactness, UpdatesAreJudgedByKeyThenIndexKeysThenPaths) {
       "One or more parameter values were invalid: Cannot update attribute p. This attribute is "
       "part "
       "of the key";
+  const std::string opened =
+      "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
+      "allowed: IndexKey: l";
   const std::string mismatch =
       "One or more parameter values were invalid: Type mismatch for Index Key g Expected: S "
       "Actual: "
@@ -241,9 +244,9 @@ TEST_F(Exactness, UpdatesAreJudgedByKeyThenIndexKeysThenPaths) {
       {"UpdateItem", update("SET l.a = a ADD g :n"), mismatch},
       {"UpdateItem", update("SET e = l[1], g = a + :n"), mismatch},
       {"UpdateItem", update("SET g = if_not_exists(g, :n)"), mismatch},
-      {"UpdateItem", update("ADD l.b :n"),
-       "Key attributes must be scalars; list random access '[]' and map lookup '.' are not "
-       "allowed: IndexKey: l"},
+      {"UpdateItem", update("ADD l.b :n"), opened},
+      {"TransactWriteItems", R"({"TransactItems":[{"Update":)" + update("ADD l.b :n") + "}]}",
+       opened},
   });
 }
 

@@ -18,6 +18,29 @@ def parts_ways(operation, request):
     )
 
 
+def only_removes(update):
+    """Whether an update creates no item where there is none, which Local does."""
+    expression, legacy = update.get("UpdateExpression"), update.get("AttributeUpdates")
+    if isinstance(expression, str):
+        return not re.search(r"\b(SET|ADD)\b", expression, re.IGNORECASE)
+    return (
+        isinstance(legacy, dict)
+        and bool(legacy)
+        and all(isinstance(each, dict) and each.get("Action") == "DELETE" for each in legacy.values())
+    )
+
+
+def removing_updates(operation, request):
+    """The updates of a request that only remove."""
+    if operation == "UpdateItem":
+        updates = [request]
+    elif operation == "TransactWriteItems" and isinstance(request.get("TransactItems"), list):
+        updates = [each.get("Update") for each in request["TransactItems"] if isinstance(each, dict)]
+    else:
+        updates = []
+    return [each for each in updates if isinstance(each, dict) and only_removes(each)]
+
+
 def holds_of_nothing(request):
     """Whether a filter may hold of an item because it lacks an attribute."""
     return re.search(
@@ -39,6 +62,15 @@ def fewer_are_found(difference):
 
 
 BODIES = [
+    Known(
+        "updates that only remove",
+        STATOR,
+        "They create no item. Local stores one that has only its key.",
+        r"body\.Attributes: absent",
+        r"body\.Attributes: there",
+        "UpdateItem",
+        lambda difference: only_removes(difference.request),
+    ),
     Known(
         "the reasons' full stop",
         STATOR,

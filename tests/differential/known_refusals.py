@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Requests that one refuses, or both for different reasons."""
 
+from known_bodies import removing_updates
 from rules import CHECKS, EITHER, REFUSED, STATOR, Known, validation
 
 UPDATE_FAULT = validation(
@@ -164,6 +165,39 @@ REFUSALS = [
         "400 (TransactionCanceledException|ValidationException): .*(number of conditions|"
         "Cannot update|required keys|reasons).*",
         "Transact.*",
+    ),
+    Known(
+        "paths of updates that only remove",
+        STATOR,
+        "They create no item, so there is nothing in which a path could be invalid.",
+        "200",
+        validation("The document path provided"),
+        "UpdateItem|TransactWriteItems",
+        lambda difference: removing_updates(difference.operation, difference.request),
+    ),
+    Known(
+        "empty index keys and paths",
+        EITHER,
+        "Which of the two faults of an update is told is not documented.",
+        validation("One or more parameter values are not valid. The update expression"),
+        UPDATE_FAULT + "|" + validation("Key attributes must be scalars"),
+    ),
+    Known(
+        "faults in two legacy parameters",
+        EITHER,
+        "Whether AttributeUpdates or Expected is read first is not documented.",
+        validation(r"One or more parameter values were invalid: (ADD|DELETE) action"),
+        validation("Supplied AttributeValue is empty"),
+        "UpdateItem",
+        lambda difference: difference.request.get("Expected"),
+    ),
+    Known(
+        "the name of key conditions",
+        STATOR,
+        "The service names the parameter first.",
+        validation("Invalid KeyConditionExpression: KeyConditionExpressions"),
+        validation("KeyConditionExpressions"),
+        "Query",
     ),
     Known(
         "updates with two faults",
@@ -377,6 +411,15 @@ REFUSALS = [
         "The service's text is 'ReturnValues can only be ALL_OLD or NONE'.",
         validation("ReturnValues can only be"),
         validation("Return values set to invalid value"),
+    ),
+    Known(
+        "empty return values",
+        STATOR,
+        "An empty text is not one of the values.",
+        CHECKS[1],
+        "200",
+        "UpdateItem|DeleteItem|PutItem",
+        lambda difference: difference.request.get("ReturnValues") == "",
     ),
     Known(
         "short names of tables",

@@ -57,7 +57,7 @@ Result<std::vector<WriteAction>> prepare(const CatalogSnapshot& snapshot,
   }
   if (missing) return Failure(std::move(*missing));
   for (std::size_t i = 0; i < request.items.size(); ++i) {
-    STATOR_RETURN_IF_ERROR(check_no_empty_keys(actions[i], request.items[i].item));
+    STATOR_RETURN_IF_ERROR(check_in_transaction(actions[i], request.items[i].item));
   }
 
   std::vector<CancellationReason> reasons(request.items.size());
@@ -257,7 +257,7 @@ Result<void> rebind_actions(TransactWrite& write) {
   items.reserve(write.actions.size());
   for (WriteAction& action : write.actions) {
     items.push_back(rebind_table(*snapshot, action));
-    if (items.back()) STATOR_RETURN_IF_ERROR(check_no_empty_keys(action, *items.back()));
+    if (items.back()) STATOR_RETURN_IF_ERROR(check_in_transaction(action, *items.back()));
   }
   std::vector<CancellationReason> reasons(write.actions.size());
   bool cancelled = false;

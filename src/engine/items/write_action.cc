@@ -156,9 +156,12 @@ Result<void> check_condition(const WriteAction& action) {
   return check_keys_unopened(*action.table, action.condition->opened_attributes());
 }
 
-Result<void> check_no_empty_keys(const WriteAction& action, const Item& item) {
+Result<void> check_in_transaction(const WriteAction& action, const Item& item) {
   STATOR_RETURN_IF_ERROR(check_no_empty_key(action.table->key(), item));
-  if (action.update) return check_no_empty_index_key(*action.table, *action.update);
+  if (action.update) {
+    STATOR_RETURN_IF_ERROR(check_no_empty_index_key(*action.table, *action.update));
+    return check_keys_unopened(*action.table, action.update->opened_attributes());
+  }
   if (action.action != TransactAction::kPut) return {};
   return check_no_empty_index_key(*action.table, item);
 }

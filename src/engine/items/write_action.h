@@ -70,9 +70,9 @@ struct WriteEffect {
 Result<WriteAction> parse_write(TablePtr table, const WriteParameters& parameters);
 // Errors: kValidation for a condition with a document path into a key attribute of the table.
 Result<void> check_condition(const WriteAction& action);
-// For transactions, before check_write(). Errors: kValidation for empty keys of the table or its
-// indexes, which make a transaction invalid as a whole.
-Result<void> check_no_empty_keys(const WriteAction& action, const Item& item);
+// For transactions, before check_write(): what makes a transaction invalid as a whole. Errors:
+// kValidation for empty keys of the table or its indexes, and for updates of paths into keys.
+Result<void> check_in_transaction(const WriteAction& action, const Item& item);
 // Errors: kValidation for keys and items that do not match the table; for updates of key attributes
 // and of paths into them; for invalid values of index keys.
 Result<void> check_write(WriteAction& action, const Item& item);

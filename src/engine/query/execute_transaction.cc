@@ -142,7 +142,7 @@ Result<std::vector<WriteAction>> prepare_writes(const CatalogSnapshot& snapshot,
                                      request.statements[i].on_condition_failure));
   }
   for (const auto& write : writes) {
-    if (write) STATOR_RETURN_IF_ERROR(check_no_empty_keys(write->action, write->item));
+    if (write) STATOR_RETURN_IF_ERROR(check_in_transaction(write->action, write->item));
   }
   std::vector<WriteAction> actions;
   std::vector<CancellationReason> reasons(plans.size());
