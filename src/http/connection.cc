@@ -194,7 +194,7 @@ void Connection::serve() {
           if (loop_->serves_one() && !reader_.empty()) turns = kRequestsPerTurn;
       }
     }
-    asio::post(loop_->context(), [self = shared_from_this()] { self->serve(); });
+    later([self = shared_from_this()] { self->serve(); });
   } catch (const std::exception&) {  // out of memory: closes only this connection
     close();
   }
@@ -243,11 +243,20 @@ std::optional<Response> Connection::refusal_of_head() {
   return screen ? screen(*head) : std::nullopt;
 }
 
+bool Connection::is_newcomer() const {
+  return !known_ && !loop_->is_bulk();
+}
+
 // Calls `step` at once, or in its turn if this is a newcomer.
 template <typename Step>
 void Connection::in_turn(Step step) {
-  if (known_ || loop_->is_bulk()) return step();
-  loop_->defer(std::move(step));
+  is_newcomer() ? loop_->defer(std::move(step)) : step();
+}
+
+// Never within this call.
+template <typename Step>
+void Connection::later(Step step) {
+  is_newcomer() ? loop_->defer(std::move(step)) : asio::post(loop_->context(), std::move(step));
 }
 
 void Connection::start_read() {
@@ -290,9 +299,8 @@ void Connection::read_tls(std::span<char> space) {
   ErrorCode error;
   if (step.outcome == Outcome::kEnded) error = asio::error::eof;
   if (step.outcome == Outcome::kFailed) error = asio::error::connection_reset;
-  asio::post(loop_->context(), [self = shared_from_this(), error, bytes = step.bytes] {
-    self->on_received(error, bytes);
-  });
+  later(
+      [self = shared_from_this(), error, bytes = step.bytes] { self->on_received(error, bytes); });
 }
 
 // Like Socket::write_some(), for `bytes` followed by `then`.

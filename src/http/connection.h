@@ -4,8 +4,9 @@
 // A connection belongs to one of the loops for small requests. While it receives a large request,
 // sends a large response, or discards bytes after a rejected request, it is on the bulk loop, whose
 // thread runs in the background. So small requests never wait for large ones.
-// A newcomer is a connection without a successful request so far. Newcomers take turns between the
-// events of others, so that others are not delayed by a flood of connections that are rejected.
+// A newcomer is a connection without a successful request so far. On the loops for small requests,
+// newcomers take turns between the events of others, so that others are not delayed by a flood of
+// connections that are rejected.
 // Thread safety: everything except Loop::context, Loop::post_response, Loop::take and
 // Connection::respond must be used on the loop's thread. A connection moves to another loop only
 // while no response is outstanding. A response from within the handler's call is written at once.
@@ -137,6 +138,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   bool close_longest_idle();
   void start_pending();
   void start_first_pending();
+  void post_turn_of_newcomers();
   void serve_newcomers();
   void refuse_pending();
   void ask_to_close_idle(std::size_t first);
@@ -225,8 +227,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void read_tls(std::span<char> space);
   std::size_t write_some(std::string_view bytes, std::string_view then,
                          boost::system::error_code& error);
+  bool is_newcomer() const;
   template <typename Step>
   void in_turn(Step step);
+  template <typename Step>
+  void later(Step step);
   void on_received(const boost::system::error_code& error, std::size_t count);
   void refuse(Response response);
   void refuse(const std::function<Response()>& make, int status);

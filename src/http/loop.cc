@@ -153,9 +153,13 @@ void Loop::start_first_pending() {
 
 void Loop::defer(std::move_only_function<void()> step) {
   newcomers_.push_back(std::move(step));
-  if (!std::exchange(newcomers_have_turn_, true)) {
-    asio::post(context_, [this] { serve_newcomers(); });
-  }
+  post_turn_of_newcomers();
+}
+
+void Loop::post_turn_of_newcomers() {
+  if (newcomers_.empty() || newcomers_have_turn_) return;
+  asio::post(context_, [this] { serve_newcomers(); });
+  newcomers_have_turn_ = true;  // not if there was no memory: tick() posts it then
 }
 
 void Loop::serve_newcomers() {
@@ -169,8 +173,8 @@ void Loop::serve_newcomers() {
       continue;  // out of memory: run the others
     }
   } while (!newcomers_.empty() && std::chrono::steady_clock::now() < end);
-  newcomers_have_turn_ = !newcomers_.empty();
-  if (newcomers_have_turn_) asio::post(context_, [this] { serve_newcomers(); });
+  newcomers_have_turn_ = false;
+  post_turn_of_newcomers();
 }
 
 void Loop::refuse_pending() {
@@ -263,6 +267,7 @@ void Loop::tick() {
   }
   give_room();
   if (!pending_.empty()) start_pending();
+  post_turn_of_newcomers();
 }
 
 bool Loop::queue_for_room(std::shared_ptr<Connection> connection) {

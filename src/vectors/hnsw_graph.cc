@@ -232,12 +232,11 @@ void HnswGraph::link(Plan plan, DistancesFrom distances) {
     set_links(slot, level, plan.links[level], level == 0 && plan.has_parent ? 1 : 0);
   }
   for (Plan::Change& change : plan.changes) {
-    const auto& [node, level, keeps, before, after] = change;
-    const std::size_t kept = kept_links(node, level);
-    change.keeps = keeps && kept < kKeptLinksMax;
-    const bool is_as_planned = std::ranges::equal(links(node, level), before);
+    const std::size_t kept = kept_links(change.node, change.level);
+    change.keeps = change.keeps && kept < kKeptLinksMax;
+    const bool is_as_planned = std::ranges::equal(links(change.node, change.level), change.before);
     if (!is_as_planned) change.after = with_link(change, slot, distances);
-    set_links(node, level, after, kept + (keeps ? 1 : 0));
+    set_links(change.node, change.level, change.after, kept + (change.keeps ? 1 : 0));
   }
 }
 

@@ -50,7 +50,7 @@ class HnswGraph {
     };
     Slot slot = 0;
     bool is_first = false;     // node of the graph
-    bool has_parent = false;   // the first link of level 0
+    bool has_parent = false;   // to which the first link of level 0 leads
     std::vector<Slots> links;  // for each level
     std::vector<Change> changes;
   };
@@ -79,7 +79,7 @@ class HnswGraph {
 
   // The first `kept` links are those between the node, its parent and its children. They are never
   // replaced by better ones, so each node can be reached from all others: all but the first have a
-  // parent, unless all of the nearest nodes have too many children.
+  // parent, unless all of the nearest nodes keep kKeptLinksMax links already.
   struct Node {
     bool is_used = false;
     uint8_t links = 0;

@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "hostile/attackers.h"
@@ -276,6 +277,7 @@ TEST_P(ControlledMemory, SurvivesAttacksAndServesOthers) {
     echoes_ = {};
     exchange_for(phase() / 2, idle_puts, idle_gets);
     Latencies idle_echoes = std::exchange(echoes_, {});
+    Latencies echoes;
     const std::size_t before = megabytes_of("VmRSS:");
     forget_peak();
     Latencies puts;
@@ -285,6 +287,7 @@ TEST_P(ControlledMemory, SurvivesAttacksAndServesOthers) {
     {
       const Attackers attackers(port, attack, attacker_count());
       exchange_for(phase(), puts, gets);
+      echoes = std::exchange(echoes_, {});
       connections = attackers.connections();
       received = attackers.received_bytes() / kMegabyte;
     }
@@ -299,7 +302,7 @@ TEST_P(ControlledMemory, SurvivesAttacksAndServesOthers) {
     std::printf("%-27s %-14s %-14s %-14s %-14s %-14s %5zu %5zu %5zu %6zu %11zu %9zu\n",
                 attack.name.c_str(), pair(puts, idle_puts, 0.5).c_str(),
                 pair(puts, idle_puts, 0.99).c_str(), pair(gets, idle_gets, 0.5).c_str(),
-                pair(gets, idle_gets, 0.99).c_str(), pair(echoes_, idle_echoes, 0.99).c_str(),
+                pair(gets, idle_gets, 0.99).c_str(), pair(echoes, idle_echoes, 0.99).c_str(),
                 before, peak, after, group_->peak_bytes() / kMegabyte, connections, received);
     std::fflush(stdout);
     EXPECT_LE(after, before + kept);
