@@ -122,6 +122,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void post_give_room();  // from any thread
 
  private:
+  // Connections with a successful request are spared for `patience` after each request.
+  enum class Spared { kNone, kRecentlyUsed };
   // Work from other threads.
   struct Inbox {
     std::vector<std::pair<std::shared_ptr<Connection>, Response>> responses = {};
@@ -135,7 +137,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void tick();
   void finish_if_empty();
   bool is_full() const;
-  bool close_longest_idle();
+  bool close_longest_idle(Spared spared);
   void start_pending();
   void start_first_pending();
   void post_turn_of_newcomers();
@@ -201,6 +203,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool can_be_closed(SteadyTime now) const;
   // When its last complete request arrived, or else when it was accepted.
   SteadyTime last_request() const { return last_request_; }
+  bool is_known() const { return known_; }  // a request has succeeded
 
   std::size_t slot = 0;  // in the loop's list
 
@@ -258,7 +261,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   SteadyTime deadline_ = SteadyTime::max();
   SteadyTime last_request_ = std::chrono::steady_clock::now();
   Awaiting awaiting_ = Awaiting::kNothing;
-  bool known_ = false;        // a request has succeeded
+  bool known_ = false;
   bool in_progress_ = false;  // a complete request has no response yet
   // A request is in the queue of the side threads. The thread that resets this handles or drops it.
   std::atomic<bool> waits_aside_ = false;

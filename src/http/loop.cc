@@ -122,11 +122,14 @@ bool Loop::is_full() const {
 }
 
 // Closes some at once, as each search looks at all. False if none can be closed.
-bool Loop::close_longest_idle() {
+bool Loop::close_longest_idle(Spared spared) {
   const SteadyTime now = std::chrono::steady_clock::now();
+  const SteadyTime recent = now - shared_->options.patience;
   std::vector<std::shared_ptr<Connection>> idle;
   for (const auto& connection : connections_) {
-    if (connection->can_be_closed(now)) idle.push_back(connection);
+    const bool is_spared = spared == Spared::kRecentlyUsed && connection->is_known() &&
+                           connection->last_request() > recent;
+    if (!is_spared && connection->can_be_closed(now)) idle.push_back(connection);
   }
   const auto count = static_cast<std::ptrdiff_t>((idle.size() + 63) / 64);
   std::ranges::nth_element(idle, idle.begin() + count, {}, &Connection::last_request);
@@ -135,8 +138,10 @@ bool Loop::close_longest_idle() {
 }
 
 void Loop::start_pending() {
-  while (!pending_.empty() && (!is_full() || close_longest_idle())) start_first_pending();
-  if (!pending_.empty()) ask_to_close_idle(0);
+  while (!pending_.empty() && (!is_full() || close_longest_idle(Spared::kRecentlyUsed))) {
+    start_first_pending();
+  }
+  if (!pending_.empty()) ask_to_close_idle(1);
 }
 
 void Loop::start_first_pending() {
@@ -182,23 +187,25 @@ void Loop::refuse_pending() {
   pending_.clear();
 }
 
-// Asks the other loops, one after the other, beginning after this one, to close an idle connection.
-// The pending sockets remain here, because they belong to this loop. While the reply is due, tick()
-// looks again, because the other loop can be waiting for the disk. `first`: the loops asked before.
+// Asks the loops, one after the other, to close an idle connection: twice, beginning with this one,
+// which start_pending() asks first; recently used ones are spared at the first time. The pending
+// sockets remain here, because they belong to this loop. While the reply is due, tick() looks
+// again, because the other loop can be waiting for the disk. `first`: how many were asked before.
 void Loop::ask_to_close_idle(std::size_t first) {
   const auto& loops = shared_->loops;
   const auto own =
       std::ranges::find_if(loops, [this](const auto& loop) { return loop.lock().get() == this; });
-  const auto begin = static_cast<std::size_t>(own - loops.begin()) + 1;
-  for (std::size_t i = first; i < loops.size(); ++i) {
+  const auto begin = static_cast<std::size_t>(own - loops.begin());
+  for (std::size_t i = first; i < 2 * loops.size(); ++i) {
     const auto& asked_loop = loops[(begin + i) % loops.size()];
-    const auto other = asked_loop.lock();
-    if (!other || other.get() == this || !other->has_thread()) continue;
-    asio::post(other->context_, [asked = asked_loop, asking = weak_from_this(), i] {
+    const auto loop = asked_loop.lock();
+    if (!loop || !loop->has_thread()) continue;
+    const Spared spared = i < loops.size() ? Spared::kRecentlyUsed : Spared::kNone;
+    asio::post(loop->context_, [asked = asked_loop, asking = weak_from_this(), spared, i] {
       const auto closer = asked.lock();
       const auto asker = asking.lock();
       if (!closer || !asker) return;
-      const bool closed = closer->close_longest_idle();
+      const bool closed = closer->close_longest_idle(spared);
       asio::post(asker->context_, [asking, closed, i] {
         const auto self = asking.lock();
         if (self) self->on_close_reply(closed, i);

@@ -77,7 +77,8 @@ struct ServerOptions {
   std::size_t header_bytes_max = 64UL << 10;
   // At this limit, the connections that have been idle longest are closed to accept new ones. One
   // whose request has been incomplete for longer than `patience` counts as idle since its request
-  // before. If none is idle, new ones are closed.
+  // before. One with a successful request within `patience` is closed last. If none is idle, new
+  // ones are closed.
   std::size_t connections_max = 20'000;
   // Total memory of requests, responses and the handling of large requests; incomplete requests can
   // use half of it. `overloaded` responds if a request or its response does not fit in time.

@@ -364,13 +364,37 @@ TEST_P(HttpServer, ClosesTheLongestIdleConnectionForANewOne) {
   ASSERT_TRUE(idle.send(post("first")));
   EXPECT_EQ(idle.read_answer().status, 200);
   Peer busy(server->port());
-  ASSERT_TRUE(busy.send("POST /p HTTP/1.1\r\nContent-Length: 5\r\n\r\nha"));
+  ASSERT_TRUE(busy.send(post("first") + "POST /p HTTP/1.1\r\nContent-Length: 5\r\n\r\nha"));
+  EXPECT_EQ(busy.read_answer().status, 200);
   Peer another(server->port());
   ASSERT_TRUE(another.send(post("new")));
   EXPECT_EQ(another.read_answer().body, "POST /p new");
   EXPECT_TRUE(idle.ended_by_peer());
   ASSERT_TRUE(busy.send("lve"));
   EXPECT_EQ(busy.read_answer().body, "POST /p halve");
+}
+
+// A thread drops the rest of rejected requests; each of the others has a client to spare.
+TEST_P(HttpServer, ClosesRejectedConnectionsBeforeRecentlyUsedOnes) {
+  const auto server = start(echo, {.threads = 2,
+                                   .body_bytes_max = 10,
+                                   .connections_max = 8,
+                                   .patience = std::chrono::minutes(1)});
+  std::deque<Peer> known;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(known.emplace_back(server->port()).send(post("first")));
+    ASSERT_EQ(known.back().read_answer().status, 200);
+  }
+  std::deque<Peer> rejected;
+  for (int i = 0; i < 30; ++i) {
+    Peer& peer = rejected.emplace_back(server->port());
+    ASSERT_TRUE(peer.send("POST /p HTTP/1.1\r\nContent-Length: 1000\r\n\r\n"));
+    ASSERT_EQ(peer.read_answer().status, 413) << i;
+  }
+  for (Peer& peer : known) {
+    ASSERT_TRUE(peer.send(post("second")));
+    EXPECT_EQ(peer.read_answer().body, "POST /p second");
+  }
 }
 
 // A thread has no connection of its own to close, but the others have.

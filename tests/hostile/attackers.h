@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attackers: many clients on one thread that send the same request, or part of it, again and again.
-// The thread has the lowest priority, so that it delays a server mostly by its requests.
+// The thread has a processor of its own, so that it delays a server by its requests only.
 #pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +19,8 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "hostile/processors.h"
 
 namespace stator::test {
 
@@ -59,6 +60,7 @@ class Attackers {
   };
 
   void run(const std::stop_token& stop) {
+    use_processors_of(Part::kAttackers);
     const sched_param none{};
     sched_setscheduler(0, SCHED_IDLE, &none);
     while (!stop.stop_requested()) {

@@ -22,6 +22,7 @@
 #include "hostile/attackers.h"
 #include "hostile/control_group.h"
 #include "hostile/echo.h"
+#include "hostile/processors.h"
 #include "server/gzip.h"
 #include "stator/http_client.h"
 #include "support/from_environment.h"
@@ -150,6 +151,7 @@ class Priority {
 class ControlledMemory : public ::testing::TestWithParam<Setting> {
  protected:
   void SetUp() override {
+    use_processors_of(Part::kOthers);
     group_ = ControlGroup::make(GetParam().megabytes * kMegabyte);
     if (!group_) GTEST_SKIP() << "a memory control group cannot be made here: run it as root";
     const auto starter = directory_.path() / "stator";
