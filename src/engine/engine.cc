@@ -29,8 +29,8 @@ namespace stator {
 struct Engine::Impl : JobEngine {
   using JobEngine::JobEngine;
 
-  Worker housekeeping;  // runs maintain() periodically
-  Ticker ticker;        // heartbeats, and the start of housekeeping
+  Worker maintenance;  // runs maintain() periodically
+  Ticker ticker;        // heartbeats, and the start of maintenance
 };
 
 namespace {
@@ -83,8 +83,8 @@ Result<std::unique_ptr<Engine>> Engine::open(std::unique_ptr<TransactStore> stor
   if (has_expiring_items(*snapshot)) start_sweeping(parts);
   STATOR_RETURN_IF_ERROR(parts.resource_policies.refresh(*snapshot));
   parts.ticker.start(options.maintenance_interval, [&parts] {
-    parts.leases.send_heartbeats();  // not on the housekeeping thread: a trim can outlast a lease
-    parts.housekeeping.post([&parts] { maintain(parts); });
+    parts.leases.send_heartbeats();  // not on the maintenance thread: a trim can outlast a lease
+    parts.maintenance.post([&parts] { maintain(parts); });
   });
   return engine;
 }
@@ -102,7 +102,7 @@ Engine::~Engine() {
   impl_->ticker.stop();
   impl_->jobs.stop();
   impl_->in_flight.wait_until_empty();
-  impl_->housekeeping.stop();
+  impl_->maintenance.stop();
   impl_->leases.release();
   // Transactions with an old definition would not save the counters.
   if (impl_->is_shared) static_cast<void>(impl_->catalog->refresh());

@@ -63,7 +63,8 @@ struct Shared {
   std::weak_ptr<Loop> bulk = {};
   std::vector<std::weak_ptr<Loop>> loops = {};  // the bulk loop is the last
   std::atomic<std::size_t> connections = 0;
-  std::atomic<bool> stopping = false;  // if set, responses announce the end of the connection
+  std::atomic<std::size_t> failures = 0;  // connections that ended without a successful request
+  std::atomic<bool> stopping = false;     // if set, responses announce the end of the connection
 };
 
 class Loop : public std::enable_shared_from_this<Loop> {

@@ -231,6 +231,7 @@ bool Loop::has_thread() {
 
 void Loop::forget(const Connection& connection) {
   --shared_->connections;
+  if (!connection.is_known()) ++shared_->failures;
   release(connection);
 }
 

@@ -14,6 +14,7 @@
 #include <tuple>
 
 #include "http/connection.h"
+#include "http/pace.h"
 
 namespace stator::http {
 namespace asio = boost::asio;
@@ -29,7 +30,8 @@ struct Server::Impl {
   std::vector<std::shared_ptr<Loop>> loops;  // for small requests
   std::shared_ptr<Loop> bulk;
   std::optional<tcp::acceptor> acceptor;
-  std::optional<asio::steady_timer> pause;  // after accept() found no free file descriptor
+  std::optional<asio::steady_timer> pause;  // until the next accept()
+  std::optional<Pace> pace;                 // of failures
   std::vector<std::thread> threads;
   uint16_t port = 0;
   // Of the next connection. If it is alone, it may wait for the disk, which the acceptor may not.
@@ -37,6 +39,7 @@ struct Server::Impl {
 
   Result<void> listen();
   void accept();
+  void accept_after(Pace::Duration time);
   void on_accepted(const boost::system::error_code& error, Socket socket, Loop& loop);
   void stop();
 };
@@ -81,12 +84,8 @@ void Server::Impl::accept() {
 
 void Server::Impl::on_accepted(const boost::system::error_code& error, Socket socket, Loop& loop) {
   if (!acceptor->is_open()) return;
-  if (error && error != asio::error::connection_aborted) {
-    pause->expires_after(std::chrono::milliseconds(50));
-    pause->async_wait([this](const boost::system::error_code&) {
-      if (acceptor->is_open()) accept();
-    });
-    return;
+  if (error && error != asio::error::connection_aborted) {  // no free file descriptor
+    return accept_after(std::chrono::milliseconds(50));
   }
   // Over the limit, an idle connection or the new one is closed. Until then each has a file
   // descriptor, so only a few can be over the limit at a time.
@@ -95,7 +94,16 @@ void Server::Impl::on_accepted(const boost::system::error_code& error, Socket so
     ++shared->connections;
     loop.adopt(std::move(socket));
   }
-  accept();
+  const auto wait =
+      pace->wait_after(shared->failures.exchange(0), std::chrono::steady_clock::now());
+  wait > Pace::Duration::zero() ? accept_after(wait) : accept();
+}
+
+void Server::Impl::accept_after(Pace::Duration time) {
+  pause->expires_after(time);
+  pause->async_wait([this](const boost::system::error_code&) {
+    if (acceptor->is_open()) accept();
+  });
 }
 
 void Server::Impl::stop() {
@@ -136,6 +144,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     });
     STATOR_RETURN_IF_ERROR(impl->listen());
     impl->pause.emplace(impl->loops.front()->context());
+    impl->pace.emplace(impl->shared->options.failures_per_second);
     impl->accept();
     for (const auto& loop : impl->loops) {
       impl->threads.emplace_back([loop] { loop->run(); });

@@ -80,6 +80,9 @@ struct ServerOptions {
   // before. One with a successful request within `patience` is closed last. If none is idle, new
   // ones are closed.
   std::size_t connections_max = 20'000;
+  // How many connections per second may end without a successful request. Beyond, the server pauses
+  // before it accepts others, so that a flood of them leaves time for other clients.
+  int failures_per_second = 2'000;
   // Total memory of requests, responses and the handling of large requests; incomplete requests can
   // use half of it. `overloaded` responds if a request or its response does not fit in time.
   std::size_t held_bytes_max = 1UL << 30;

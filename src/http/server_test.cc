@@ -397,6 +397,35 @@ TEST_P(HttpServer, ClosesRejectedConnectionsBeforeRecentlyUsedOnes) {
   }
 }
 
+TEST_P(HttpServer, PausesBeforeNewConnectionsAfterManyFailures) {
+  const auto server = start(
+      [](const Request& request, Respond respond) {
+        if (request.body == "rejected") return respond({.status = 403});
+        echo(request, std::move(respond));
+      },
+      {.failures_per_second = 1});
+  Peer known(server->port());
+  ASSERT_TRUE(known.send(post("first")));
+  ASSERT_EQ(known.read_answer().status, 200);
+  std::deque<Peer> failing;
+  for (int i = 0; i < 60; ++i) ASSERT_TRUE(failing.emplace_back(server->port()).connected());
+  for (Peer& peer : failing) {
+    ASSERT_TRUE(peer.send(post("rejected")));
+    EXPECT_EQ(peer.read_answer().status, 403);
+  }
+  failing.clear();
+  while (server->stats().connections > 1) std::this_thread::yield();
+  Peer last(server->port());  // the pause of a minute begins after it
+  ASSERT_TRUE(last.send(post("last")));
+  EXPECT_EQ(last.read_answer().body, "POST /p last");
+  RawConnection waiting(server->port());
+  ASSERT_TRUE(waiting.send(post("waiting")));
+  pollfd answered{.fd = waiting.descriptor(), .events = POLLIN, .revents = 0};
+  EXPECT_EQ(poll(&answered, 1, 100), 0);
+  ASSERT_TRUE(known.send(post("second")));
+  EXPECT_EQ(known.read_answer().body, "POST /p second");
+}
+
 // A thread has no connection of its own to close, but the others have.
 TEST_P(HttpServer, ClosesIdleConnectionsOfOtherThreadsForNewOnes) {
   constexpr std::size_t kThreads = 3;

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -120,6 +121,11 @@ Result<void> ProgressFile::write(const Progress& progress) {
 Result<void> ProgressFile::sync() {
   if (fdatasync(descriptor_.get()) != 0) return progress_failure("sync", path_, errno);
   return {};
+}
+
+bool ProgressFile::is_deleted() const {
+  struct stat status{};
+  return fstat(descriptor_.get(), &status) == 0 && status.st_nlink == 0;
 }
 
 }  // namespace stator

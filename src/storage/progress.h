@@ -43,6 +43,7 @@ class ProgressFile {
   // A failure leaves the earlier progress in place: the file then claims less. Errors: kIo.
   Result<void> write(const Progress& progress);
   Result<void> sync();
+  bool is_deleted() const;
 
  private:
   explicit ProgressFile(int descriptor, std::filesystem::path path)

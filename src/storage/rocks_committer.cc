@@ -21,6 +21,8 @@ constexpr const char* kDiskFull =
     "the disk is full; only deletes are accepted until there is free space";
 constexpr const char* kStuck =
     "the disk is full; writes are rejected until the data directory is reopened";
+constexpr const char* kDeleted =
+    "the data directory was deleted; writes are rejected until it is reopened";
 constexpr const char* kReading = "the data directory is open for reading only";
 
 CommitResult refused(const Error& error) {
@@ -295,7 +297,8 @@ void RocksCommitter::give_up(const CommitResult& result) {
   if (is_stuck && space_.ran_out()) {
     // The write's own error can say that the store will resume, but a flush can be lost after it.
     failure_ = {.code = Code::kIo, .message = kStuck};
-  } else if (is_stuck || (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
+  } else if (is_stuck || opened_.file->is_deleted() ||
+             (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
     failure_ = result.error;
   } else {
     full_ = true;
@@ -309,8 +312,9 @@ void RocksCommitter::give_up(const CommitResult& result) {
   last_commit_version_ = written_commit_version_;
 }
 
-bool RocksCommitter::admit(const Group& group) {
-  if (space_.ran_out() && !space_.resume()) return false;
+Result<void> RocksCommitter::admit(const Group& group) {
+  const auto full = [this] { return fail(Code::kIo, space_.is_stuck() ? kStuck : kDiskFull); };
+  if (space_.ran_out() && !space_.resume()) return full();
   uint64_t bytes = 0;
   bool frees = true;
   for (const auto& waiting : group) {
@@ -320,7 +324,8 @@ bool RocksCommitter::admit(const Group& group) {
   // Between two checks, fewer bytes are written than the smallest reserve.
   const auto now = std::chrono::steady_clock::now();
   admitted_bytes_ += bytes;
-  if (now - looked_ < kLookInterval && admitted_bytes_ < kLookBytes) return true;
+  if (now - looked_ < kLookInterval && admitted_bytes_ < kLookBytes) return {};
+  if (opened_.file->is_deleted()) return fail(Code::kIo, kDeleted);
   const RocksSpace::Admission admission = space_.admit(bytes, frees);
   const bool is_full = admission != RocksSpace::Admission::kAdmitted;
   {
@@ -328,10 +333,11 @@ bool RocksCommitter::admit(const Group& group) {
     full_ = is_full;
   }
   if (admission == RocksSpace::Admission::kAdmittedToFree) space_.reclaim_soon();
-  if (is_full) return admission == RocksSpace::Admission::kAdmittedToFree;
+  if (admission == RocksSpace::Admission::kRefused) return full();
+  if (is_full) return {};
   looked_ = now;
   admitted_bytes_ = 0;
-  return true;
+  return {};
 }
 
 // Makes the progress file durable, if it does not exclude commit versions up to `last` from reuse.
@@ -346,9 +352,7 @@ Result<void> RocksCommitter::reserve_commit_versions(uint64_t last) {
 }
 
 CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* observer) {
-  if (!admit(group)) {
-    return refused({.code = Code::kIo, .message = space_.is_stuck() ? kStuck : kDiskFull});
-  }
+  if (auto admitted = admit(group); !admitted) return refused(admitted.error());
   if (auto reserved = reserve_commit_versions(group.back()->last_commit_version); !reserved) {
     return refused(reserved.error());
   }

@@ -21,7 +21,9 @@
 // Failure: while the disk is too full (see RocksSpace), the committer rejects batches before it
 // writes any part of them, except batches that free space. If the disk becomes full during a write,
 // the store resumes in a new log, without that write. After any other failed write, the committer
-// rejects all batches until the store is reopened: the disk might have lost other writes too.
+// rejects all batches until the store is reopened: the disk might have lost other writes too. It
+// also rejects them within a tenth of a second after the directory was deleted; the operating
+// system would accept writes to the deleted log.
 //
 // Thread safety: every method can be called from any thread at once.
 #pragma once
@@ -115,7 +117,7 @@ class RocksCommitter {
   Result<uint64_t> read_schema_version(const std::string& key) const;
   void give_up(const CommitResult& result);
   bool is_full_for(const Batch& batch);
-  bool admit(const Group& group);
+  Result<void> admit(const Group& group);
   Result<void> reserve_commit_versions(uint64_t last);
   void await_work(std::unique_lock<std::mutex>& lock);
   CommitResult write_durably(const Group& group, CommitObserver* observer);
@@ -152,8 +154,7 @@ class RocksCommitter {
   std::condition_variable idle_;
   CommitObserver* observer_ = nullptr;
   bool stopping_ = false;
-  // Used by the writing thread only: when it last checked the free space, and the bytes admitted
-  // since.
+  // Used by the writing thread only: when it last checked the disk, and the bytes admitted since.
   std::chrono::steady_clock::time_point looked_;
   uint64_t admitted_bytes_ = 0;
   std::array<std::thread, 2> threads_;  // one writes while the other acknowledges

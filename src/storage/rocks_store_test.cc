@@ -336,6 +336,20 @@ TEST_F(RocksStore, RejectsWritesAfterAFailedSyncAndKeepsReading) {
   EXPECT_EQ(put(*store, "a", "again").get().outcome, CommitOutcome::kCommitted);
 }
 
+TEST_F(RocksStore, RejectsWritesOnceItsDirectoryWasDeleted) {
+  auto store = open();
+  EXPECT_EQ(put(*store, "a", "kept").get().outcome, CommitOutcome::kCommitted);
+  std::filesystem::remove_all(directory.path() / "data");
+  // Smaller writes are accepted for a moment.
+  const auto refused = put(*store, "b", std::string(2UL << 20, 'x')).get();
+  EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
+  EXPECT_EQ(refused.error.code, Code::kIo);
+  EXPECT_NE(refused.error.message.find("was deleted"), std::string::npos);
+  EXPECT_EQ(put(*store, "c", "x").get().outcome, CommitOutcome::kUnavailable);
+  EXPECT_NE(store->health().reason.find("was deleted"), std::string::npos);
+  EXPECT_EQ(get(*store, "a"), "kept");
+}
+
 TEST_F(RocksStore, RejectsWritesWhileTheDiskIsFullAndResumesByItself) {
   auto store = open();
   gate.full = true;
