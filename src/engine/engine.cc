@@ -30,7 +30,7 @@ struct Engine::Impl : JobEngine {
   using JobEngine::JobEngine;
 
   Worker maintenance;  // runs maintain() periodically
-  Ticker ticker;        // heartbeats, and the start of maintenance
+  Ticker ticker;       // heartbeats, and the start of maintenance
 };
 
 namespace {

@@ -115,6 +115,12 @@ void Connection::stop_if_idle() {
   if (state_ == State::kReceiving && reader_.empty()) close();
 }
 
+bool Connection::is_recent(SteadyTime now) const {
+  constexpr std::chrono::milliseconds kNew{100};
+  if (state_ == State::kLingering) return false;
+  return now - last_request_ < (known_ ? loop_->shared().options.patience : kNew);
+}
+
 bool Connection::can_be_closed(SteadyTime now) const {
   if (state_ == State::kLingering) return true;
   if (state_ != State::kReceiving) return false;
@@ -174,7 +180,9 @@ bool Connection::hold(std::size_t bytes, std::size_t limit) {
 
 Response Connection::overloaded() const {
   const auto& overloaded = loop_->shared().options.overloaded;
-  return overloaded ? overloaded() : Response{.status = 503};
+  Response response = overloaded ? overloaded() : Response{.status = 503};
+  response.accepted = false;
+  return response;
 }
 
 void Connection::serve() {
@@ -350,6 +358,7 @@ bool Connection::send_continue() {
 // Sends the response to a rejected request, and closes the connection.
 void Connection::refuse(Response response) {
   refused_ = true;
+  response.accepted = false;
   has_room_ = false;
   last_request_ = std::chrono::steady_clock::now();  // its response must not be cut off at once
   if (reading_) {  // a receive still writes to the reader's memory
@@ -436,11 +445,11 @@ bool Connection::send(Response response, bool keep) {
   state_ = State::kSending;
   try {
     if (response.make) response = response.make();
-    known_ = known_ || response.status < 400;
     // Not the capacity: the unused part of a large string has never been written, so it has no
     // pages.
     const std::size_t bytes = reader_.held_bytes() + response.body.size();
     if (!hold(bytes, loop_->shared().memory.send_limit(bytes))) response = overloaded();
+    known_ = known_ || response.accepted;
     write_head(response, persistence, head_);
     body_ = head_only ? std::string() : std::move(response.body);
     const auto timeouts = static_cast<int64_t>(1 + body_.size() / kBytesPerTimeout);

@@ -35,6 +35,7 @@
 #include <vector>
 
 #include "http/memory_budget.h"
+#include "http/pace.h"
 #include "http/request_reader.h"
 #include "http/server.h"
 #include "http/side_threads.h"
@@ -63,7 +64,7 @@ struct Shared {
   std::weak_ptr<Loop> bulk = {};
   std::vector<std::weak_ptr<Loop>> loops = {};  // the bulk loop is the last
   std::atomic<std::size_t> connections = 0;
-  std::atomic<std::size_t> failures = 0;  // connections that ended without a successful request
+  std::atomic<std::size_t> failures = 0;  // connections that ended before they were known
   std::atomic<bool> stopping = false;     // if set, responses announce the end of the connection
 };
 
@@ -90,6 +91,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void adopt(Socket socket);
   // Calls `step` of a newcomer in its turn. On the loop's thread.
   void defer(std::move_only_function<void()> step);
+  // Calls `step`, later if the loop has dropped more bytes than its pace admits. On the loop's
+  // thread.
+  void after_drop(std::size_t bytes, std::move_only_function<void()> step);
   // Whether a connection can move here; if true, take() must follow. The first call starts the bulk
   // loop's thread. Any thread.
   bool expect();
@@ -123,8 +127,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void post_give_room();  // from any thread
 
  private:
-  // Connections with a successful request are spared for `patience` after each request.
-  enum class Spared { kNone, kRecentlyUsed };
+  enum class Spared { kNone, kRecent };  // see Connection::is_recent()
   // Work from other threads.
   struct Inbox {
     std::vector<std::pair<std::shared_ptr<Connection>, Response>> responses = {};
@@ -154,6 +157,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   boost::asio::io_context context_;
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
   boost::asio::steady_timer ticker_;
+  boost::asio::steady_timer drop_timer_;
   boost::asio::posix::stream_descriptor bell_;  // an event descriptor
   uint64_t rings_ = 0;
   std::chrono::milliseconds tick_interval_;
@@ -162,6 +166,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::atomic<std::size_t> in_progress_ = 0;
   bool stopping_ = false;
   SteadyTime stop_deadline_;
+  Pace drops_;  // of bytes
+  std::vector<std::move_only_function<void()>> drops_waiting_;
+  bool drop_timer_waits_ = false;
   std::vector<std::shared_ptr<Connection>> connections_;
   std::deque<Socket> pending_;  // wait for another loop to close a connection
   std::deque<std::move_only_function<void()>> newcomers_;
@@ -204,7 +211,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool can_be_closed(SteadyTime now) const;
   // When its last complete request arrived, or else when it was accepted.
   SteadyTime last_request() const { return last_request_; }
-  bool is_known() const { return known_; }  // a request has succeeded
+  // Whether it was accepted or used so recently that others are closed first.
+  bool is_recent(SteadyTime now) const;
+  bool is_known() const { return known_; }  // a request was accepted
 
   std::size_t slot = 0;  // in the loop's list
 

@@ -16,7 +16,7 @@ namespace {
 
 using ErrorCode = boost::system::error_code;
 
-constexpr std::size_t kDropAtOnce = 256UL << 10;  // before others get their turn
+constexpr std::size_t kDropAtOnce = 64UL << 10;  // before others get their turn
 constexpr std::size_t kDroppedMax = 64UL << 20;
 
 }  // namespace
@@ -115,6 +115,7 @@ void Connection::start_lingering() {
 }
 
 void Connection::start_dropping() {
+  if (state_ == State::kClosed) return;
   socket_.async_wait(Socket::wait_read, [self = shared_from_this()](const ErrorCode& error) {
     self->on_dropping(error);
   });
@@ -129,7 +130,8 @@ void Connection::on_dropping(const ErrorCode& error) {
   if (count <= 0) return close();
   dropped_ += static_cast<std::size_t>(count);
   if (dropped_ > kDroppedMax) return close();
-  start_dropping();
+  loop_->after_drop(static_cast<std::size_t>(count),
+                    [self = shared_from_this()] { self->start_dropping(); });
 }
 
 }  // namespace stator::http

@@ -48,9 +48,11 @@ Loop::Loop(std::shared_ptr<Shared> shared, Kind kind)
       context_(1),
       work_(context_.get_executor()),
       ticker_(context_),
+      drop_timer_(context_),
       bell_(context_, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       tick_interval_(tick_interval_for(shared_->options, kind)),
-      now_(std::chrono::steady_clock::now()) {
+      now_(std::chrono::steady_clock::now()),
+      drops_(shared_->options.dropped_bytes_per_second) {
   listen_to_bell();
 }
 
@@ -124,12 +126,10 @@ bool Loop::is_full() const {
 // Closes some at once, as each search looks at all. False if none can be closed.
 bool Loop::close_longest_idle(Spared spared) {
   const SteadyTime now = std::chrono::steady_clock::now();
-  const SteadyTime recent = now - shared_->options.patience;
   std::vector<std::shared_ptr<Connection>> idle;
   for (const auto& connection : connections_) {
-    const bool is_spared = spared == Spared::kRecentlyUsed && connection->is_known() &&
-                           connection->last_request() > recent;
-    if (!is_spared && connection->can_be_closed(now)) idle.push_back(connection);
+    if (spared == Spared::kRecent && connection->is_recent(now)) continue;
+    if (connection->can_be_closed(now)) idle.push_back(connection);
   }
   const auto count = static_cast<std::ptrdiff_t>((idle.size() + 63) / 64);
   std::ranges::nth_element(idle, idle.begin() + count, {}, &Connection::last_request);
@@ -138,7 +138,7 @@ bool Loop::close_longest_idle(Spared spared) {
 }
 
 void Loop::start_pending() {
-  while (!pending_.empty() && (!is_full() || close_longest_idle(Spared::kRecentlyUsed))) {
+  while (!pending_.empty() && (!is_full() || close_longest_idle(Spared::kRecent))) {
     start_first_pending();
   }
   if (!pending_.empty()) ask_to_close_idle(1);
@@ -182,13 +182,26 @@ void Loop::serve_newcomers() {
   post_turn_of_newcomers();
 }
 
+void Loop::after_drop(std::size_t bytes, std::move_only_function<void()> step) {
+  const auto wait = drops_.wait_after(bytes, std::chrono::steady_clock::now());
+  if (wait == Pace::Duration::zero()) return step();
+  drops_waiting_.push_back(std::move(step));
+  if (drop_timer_waits_) return;
+  drop_timer_.expires_after(wait);
+  drop_timer_.async_wait([this](const boost::system::error_code&) {
+    drop_timer_waits_ = false;
+    for (auto& next : std::exchange(drops_waiting_, {})) next();
+  });
+  drop_timer_waits_ = true;  // not if there was no memory: the next call tries again
+}
+
 void Loop::refuse_pending() {
   shared_->connections -= pending_.size();
   pending_.clear();
 }
 
 // Asks the loops, one after the other, to close an idle connection: twice, beginning with this one,
-// which start_pending() asks first; recently used ones are spared at the first time. The pending
+// which start_pending() asks first; recent ones are spared at the first time. The pending
 // sockets remain here, because they belong to this loop. While the reply is due, tick() looks
 // again, because the other loop can be waiting for the disk. `first`: how many were asked before.
 void Loop::ask_to_close_idle(std::size_t first) {
@@ -200,11 +213,12 @@ void Loop::ask_to_close_idle(std::size_t first) {
     const auto& asked_loop = loops[(begin + i) % loops.size()];
     const auto loop = asked_loop.lock();
     if (!loop || !loop->has_thread()) continue;
-    const Spared spared = i < loops.size() ? Spared::kRecentlyUsed : Spared::kNone;
+    const Spared spared = i < loops.size() ? Spared::kRecent : Spared::kNone;
     asio::post(loop->context_, [asked = asked_loop, asking = weak_from_this(), spared, i] {
       const auto closer = asked.lock();
       const auto asker = asking.lock();
       if (!closer || !asker) return;
+      closer->open_inbox();  // connections that have just moved there count too
       const bool closed = closer->close_longest_idle(spared);
       asio::post(asker->context_, [asking, closed, i] {
         const auto self = asking.lock();
@@ -325,6 +339,8 @@ void Loop::finish_if_empty() {
     ended_ = true;
   }
   ticker_.cancel();
+  drop_timer_.cancel();
+  drops_waiting_.clear();
   bell_.cancel();
   work_.reset();
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pace: bounds a frequency.
+// Pace: bounds a frequency. Not exactly: of many events at once, some are forgotten.
 #pragma once
 
 #include <algorithm>
@@ -13,18 +13,23 @@ class Pace {
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
-  // At most `per_second` events, and a tenth of them at once.
-  explicit Pace(int per_second) : interval_(Duration(std::chrono::seconds(1)) / per_second) {}
+  // At most `per_second` (above 0) events, a tenth of them at once. No wait is longer than
+  // `wait_max`.
+  explicit Pace(double per_second, Duration wait_max = std::chrono::seconds(1))
+      : per_second_(per_second), wait_max_(wait_max) {}
 
   // How long to admit no further events, after `count` since the previous call.
   Duration wait_after(std::size_t count, Time now) {
     constexpr std::chrono::milliseconds kAtOnce{100};
-    free_from_ = std::max(free_from_, now - kAtOnce) + static_cast<int64_t>(count) * interval_;
+    const std::chrono::duration<double> taken(static_cast<double>(count) / per_second_);
+    free_from_ = std::max(free_from_, now - kAtOnce) + std::chrono::duration_cast<Duration>(taken);
+    free_from_ = std::min(free_from_, now + wait_max_);
     return std::max(free_from_ - now, Duration::zero());
   }
 
  private:
-  Duration interval_;
+  double per_second_;
+  Duration wait_max_;
   Time free_from_;
 };
 

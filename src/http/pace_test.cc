@@ -18,6 +18,13 @@ TEST(Pace, AdmitsATenthOfASecondsEventsAtOnce) {
   EXPECT_EQ(pace.wait_after(3, now), milliseconds(30));
 }
 
+TEST(Pace, WaitsNoLongerThanItsLimit) {
+  Pace pace(100, milliseconds(500));
+  const Pace::Time now{std::chrono::hours(1)};
+  EXPECT_EQ(pace.wait_after(1'000'000, now), milliseconds(500));
+  EXPECT_EQ(pace.wait_after(0, now + milliseconds(500)), milliseconds(0));
+}
+
 TEST(Pace, KeepsAFrequency) {
   Pace pace(100);
   const Pace::Time start{std::chrono::hours(1)};

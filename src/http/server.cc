@@ -14,7 +14,6 @@
 #include <tuple>
 
 #include "http/connection.h"
-#include "http/pace.h"
 
 namespace stator::http {
 namespace asio = boost::asio;
@@ -144,7 +143,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     });
     STATOR_RETURN_IF_ERROR(impl->listen());
     impl->pause.emplace(impl->loops.front()->context());
-    impl->pace.emplace(impl->shared->options.failures_per_second);
+    impl->pace.emplace(static_cast<double>(impl->shared->options.failures_per_second) * threads,
+                       impl->shared->options.failure_pause_max);
     impl->accept();
     for (const auto& loop : impl->loops) {
       impl->threads.emplace_back([loop] { loop->run(); });

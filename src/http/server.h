@@ -56,6 +56,8 @@ struct Response {
   int status = 200;
   HeaderLines headers = {};
   std::string body = {};
+  // False if the client might not be allowed to use the server: it remains a newcomer.
+  bool accepted = true;
   // If set, makes the response on the connection's event loop and replaces the members above. This
   // relieves the responding thread.
   std::move_only_function<Response()> make = {};
@@ -77,12 +79,15 @@ struct ServerOptions {
   std::size_t header_bytes_max = 64UL << 10;
   // At this limit, the connections that have been idle longest are closed to accept new ones. One
   // whose request has been incomplete for longer than `patience` counts as idle since its request
-  // before. One with a successful request within `patience` is closed last. If none is idle, new
-  // ones are closed.
+  // before. Closed last are those with an accepted request within `patience`, and new ones of the
+  // last tenth of a second. If none is idle, new ones are closed.
   std::size_t connections_max = 20'000;
-  // How many connections per second may end without a successful request. Beyond, the server pauses
-  // before it accepts others, so that a flood of them leaves time for other clients.
+  // If more connections per second and event loop end without an accepted request, the server
+  // pauses before it accepts others. So a flood of them leaves time for other clients.
   int failures_per_second = 2'000;
+  std::chrono::milliseconds failure_pause_max{1'000};
+  // How much of rejected requests a thread reads and drops.
+  int dropped_bytes_per_second = 256'000'000;
   // Total memory of requests, responses and the handling of large requests; incomplete requests can
   // use half of it. `overloaded` responds if a request or its response does not fit in time.
   std::size_t held_bytes_max = 1UL << 30;

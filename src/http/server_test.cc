@@ -400,10 +400,10 @@ TEST_P(HttpServer, ClosesRejectedConnectionsBeforeRecentlyUsedOnes) {
 TEST_P(HttpServer, PausesBeforeNewConnectionsAfterManyFailures) {
   const auto server = start(
       [](const Request& request, Respond respond) {
-        if (request.body == "rejected") return respond({.status = 403});
+        if (request.body == "rejected") return respond({.status = 403, .accepted = false});
         echo(request, std::move(respond));
       },
-      {.failures_per_second = 1});
+      {.failures_per_second = 1, .failure_pause_max = std::chrono::minutes(1)});
   Peer known(server->port());
   ASSERT_TRUE(known.send(post("first")));
   ASSERT_EQ(known.read_answer().status, 200);
@@ -414,8 +414,11 @@ TEST_P(HttpServer, PausesBeforeNewConnectionsAfterManyFailures) {
     EXPECT_EQ(peer.read_answer().status, 403);
   }
   failing.clear();
-  while (server->stats().connections > 1) std::this_thread::yield();
-  Peer last(server->port());  // the pause of a minute begins after it
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (server->stats().connections > 1 && std::chrono::steady_clock::now() < deadline) {
+    std::this_thread::yield();
+  }
+  Peer last(server->port());  // the pause begins after it
   ASSERT_TRUE(last.send(post("last")));
   EXPECT_EQ(last.read_answer().body, "POST /p last");
   RawConnection waiting(server->port());
@@ -424,6 +427,35 @@ TEST_P(HttpServer, PausesBeforeNewConnectionsAfterManyFailures) {
   EXPECT_EQ(poll(&answered, 1, 100), 0);
   ASSERT_TRUE(known.send(post("second")));
   EXPECT_EQ(known.read_answer().body, "POST /p second");
+}
+
+TEST_P(HttpServer, CountsErrorsOfAcceptedClientsAsNoFailures) {
+  const auto server =
+      start([](const Request&, Respond respond) { respond({.status = 400, .body = "accepted"}); },
+            {.failures_per_second = 1});
+  for (int i = 0; i < 60; ++i) {
+    Peer peer(server->port());
+    ASSERT_TRUE(peer.send(post("fails")));
+    ASSERT_EQ(peer.read_answer().body, "accepted") << i;
+  }
+}
+
+TEST_P(HttpServer, DropsTheRestOfRejectedRequestsAtItsPace) {
+  const auto server = start(echo, {.body_bytes_max = 10, .dropped_bytes_per_second = 1'000});
+  Peer peer(server->port());
+  ASSERT_TRUE(peer.send("POST /p HTTP/1.1\r\nContent-Length: 50000000\r\n\r\n"));
+  ASSERT_EQ(peer.read_answer().status, 413);
+  // Much more than the sockets' buffers hold.
+  const std::string bytes(1 << 20, 'x');
+  std::size_t sent = 0;
+  pollfd ready{.fd = peer.descriptor(), .events = POLLOUT, .revents = 0};
+  while (sent < 50'000'000 && poll(&ready, 1, 50) == 1) {
+    const auto count =
+        ::send(peer.descriptor(), bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (count < 0 && errno != EAGAIN) break;
+    sent += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
+  }
+  EXPECT_LT(sent, 50'000'000);
 }
 
 // A thread has no connection of its own to close, but the others have.
@@ -600,7 +632,7 @@ TEST_P(HttpServer, ServesKnownClientsBetweenManyNewcomers) {
         if (request.body == "rejected") {
           ++rejected;
           std::this_thread::sleep_for(milliseconds(1));
-          return respond({.status = 403});
+          return respond({.status = 403, .accepted = false});
         }
         if (request.body == "blocks") {
           blocked.set_value();

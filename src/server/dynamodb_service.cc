@@ -169,8 +169,9 @@ struct Exchange {
   RequestScope scope;
   ResponseForm form = {};
 
-  // `error`: the API error in the response; can be null.
+  // Of a request that anybody may send. `error`: the API error in the response; can be null.
   void send(http::Response response, const Error* error = nullptr) {
+    response.accepted = false;
     scope.finish(response, error, form.id.text());
     respond(std::move(response));
   }

@@ -96,6 +96,16 @@ TEST_F(Health, IsReadyWhileTheStoreAcceptsWrites) {
   EXPECT_EQ(page("/health/ready").body, "ready\n");
 }
 
+TEST_F(Health, ClientsAreAcceptedAlsoIfTheirOperationsFail) {
+  const auto failed =
+      ask(parsed("POST", "/", "DynamoDB_20120810.DescribeTable", R"({"TableName":"Absent"})"));
+  EXPECT_EQ(failed.status, 400);
+  EXPECT_TRUE(failed.accepted);
+  const auto refused = ask(parsed("POST", "/", "DynamoDB_20120810.NoOperation", "{}"));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_FALSE(refused.accepted);
+}
+
 TEST_F(Health, OperationsInProgressFinishAfterNewOnesAreRefused) {
   ASSERT_TRUE(engine_->create_table({.table = "Tab",
                                      .attributes = {{.name = "p"}},

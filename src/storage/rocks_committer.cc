@@ -297,8 +297,9 @@ void RocksCommitter::give_up(const CommitResult& result) {
   if (is_stuck && space_.ran_out()) {
     // The write's own error can say that the store will resume, but a flush can be lost after it.
     failure_ = {.code = Code::kIo, .message = kStuck};
-  } else if (is_stuck || opened_.file->is_deleted() ||
-             (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
+  } else if (opened_.file->is_deleted()) {
+    failure_ = {.code = Code::kIo, .message = kDeleted};
+  } else if (is_stuck || (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
     failure_ = result.error;
   } else {
     full_ = true;

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attackers: many clients on one thread that send the same request, or part of it, again and again.
-// The thread has a processor of its own, so that it delays a server by its requests only.
+// The thread has a processor of its own, where it yields to everything else (the kernel's threads
+// for the disk, for example). So it delays a server mostly by its requests.
 #pragma once
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
