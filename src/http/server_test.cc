@@ -432,7 +432,7 @@ TEST_P(HttpServer, PausesBeforeNewConnectionsAfterManyFailures) {
 TEST_P(HttpServer, CountsErrorsOfAcceptedClientsAsNoFailures) {
   const auto server =
       start([](const Request&, Respond respond) { respond({.status = 400, .body = "accepted"}); },
-            {.failures_per_second = 1});
+            {.failures_per_second = 1, .failure_pause_max = std::chrono::minutes(1)});
   for (int i = 0; i < 60; ++i) {
     Peer peer(server->port());
     ASSERT_TRUE(peer.send(post("fails")));

@@ -104,6 +104,7 @@ TEST_F(Health, ClientsAreAcceptedAlsoIfTheirOperationsFail) {
   const auto refused = ask(parsed("POST", "/", "DynamoDB_20120810.NoOperation", "{}"));
   EXPECT_EQ(refused.status, 400);
   EXPECT_FALSE(refused.accepted);
+  EXPECT_FALSE(page("/health/live").accepted);
 }
 
 TEST_F(Health, OperationsInProgressFinishAfterNewOnesAreRefused) {
