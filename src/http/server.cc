@@ -143,7 +143,7 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     });
     STATOR_RETURN_IF_ERROR(impl->listen());
     impl->pause.emplace(impl->loops.front()->context());
-    impl->pace.emplace(static_cast<double>(impl->shared->options.failures_per_second) * threads,
+    impl->pace.emplace(impl->shared->options.failures_per_second,
                        impl->shared->options.failure_pause_max);
     impl->accept();
     for (const auto& loop : impl->loops) {

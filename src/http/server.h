@@ -82,8 +82,8 @@ struct ServerOptions {
   // before. Closed last are those with an accepted request within `patience`, and new ones of the
   // last tenth of a second. If none is idle, new ones are closed.
   std::size_t connections_max = 20'000;
-  // If more connections per second and event loop end without an accepted request, the server
-  // pauses before it accepts others. So a flood of them leaves time for other clients.
+  // If more connections per second end without an accepted request, the server pauses before it
+  // accepts others. So a flood of them leaves time for other clients.
   int failures_per_second = 2'000;
   std::chrono::milliseconds failure_pause_max{1'000};
   // How much of rejected requests a thread reads and drops.
