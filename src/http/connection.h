@@ -4,7 +4,7 @@
 // A connection belongs to one of the loops for small requests. While it receives a large request,
 // sends a large response, or discards bytes after a rejected request, it is on the bulk loop, whose
 // thread runs in the background. So small requests never wait for large ones.
-// A newcomer is a connection without a successful request so far. On the loops for small requests,
+// A newcomer is a connection without an accepted request so far. On the loops for small requests,
 // newcomers take turns between the events of others, so that others are not delayed by a flood of
 // connections that are rejected.
 // Thread safety: everything except Loop::context, Loop::post_response, Loop::take and
@@ -35,10 +35,10 @@
 #include <vector>
 
 #include "http/memory_budget.h"
-#include "http/pace.h"
 #include "http/request_reader.h"
 #include "http/server.h"
 #include "http/side_threads.h"
+#include "http/throttle.h"
 #include "http/tls.h"
 
 namespace stator::http {
@@ -166,7 +166,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::atomic<std::size_t> in_progress_ = 0;
   bool stopping_ = false;
   SteadyTime stop_deadline_;
-  Pace drops_;  // of bytes
+  Throttle drops_;  // of bytes
   std::vector<std::move_only_function<void()>> drops_waiting_;
   bool drop_timer_waits_ = false;
   std::vector<std::shared_ptr<Connection>> connections_;

@@ -184,7 +184,7 @@ void Loop::serve_newcomers() {
 
 void Loop::after_drop(std::size_t bytes, std::move_only_function<void()> step) {
   const auto wait = drops_.wait_after(bytes, std::chrono::steady_clock::now());
-  if (wait == Pace::Duration::zero()) return step();
+  if (wait == Throttle::Duration::zero()) return step();
   drops_waiting_.push_back(std::move(step));
   if (drop_timer_waits_) return;
   drop_timer_.expires_after(wait);

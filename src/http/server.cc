@@ -30,7 +30,7 @@ struct Server::Impl {
   std::shared_ptr<Loop> bulk;
   std::optional<tcp::acceptor> acceptor;
   std::optional<asio::steady_timer> pause;  // until the next accept()
-  std::optional<Pace> pace;                 // of failures
+  std::optional<Throttle> throttle;         // of failures
   std::vector<std::thread> threads;
   uint16_t port = 0;
   // Of the next connection. If it is alone, it may wait for the disk, which the acceptor may not.
@@ -38,7 +38,7 @@ struct Server::Impl {
 
   Result<void> listen();
   void accept();
-  void accept_after(Pace::Duration time);
+  void accept_after(Throttle::Duration time);
   void on_accepted(const boost::system::error_code& error, Socket socket, Loop& loop);
   void stop();
 };
@@ -94,11 +94,11 @@ void Server::Impl::on_accepted(const boost::system::error_code& error, Socket so
     loop.adopt(std::move(socket));
   }
   const auto wait =
-      pace->wait_after(shared->failures.exchange(0), std::chrono::steady_clock::now());
-  wait > Pace::Duration::zero() ? accept_after(wait) : accept();
+      throttle->wait_after(shared->failures.exchange(0), std::chrono::steady_clock::now());
+  wait > Throttle::Duration::zero() ? accept_after(wait) : accept();
 }
 
-void Server::Impl::accept_after(Pace::Duration time) {
+void Server::Impl::accept_after(Throttle::Duration time) {
   pause->expires_after(time);
   pause->async_wait([this](const boost::system::error_code&) {
     if (acceptor->is_open()) accept();
@@ -143,8 +143,8 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler han
     });
     STATOR_RETURN_IF_ERROR(impl->listen());
     impl->pause.emplace(impl->loops.front()->context());
-    impl->pace.emplace(impl->shared->options.failures_per_second,
-                       impl->shared->options.failure_pause_max);
+    impl->throttle.emplace(impl->shared->options.failures_per_second,
+                           impl->shared->options.failure_pause_max);
     impl->accept();
     for (const auto& loop : impl->loops) {
       impl->threads.emplace_back([loop] { loop->run(); });

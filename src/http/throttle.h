@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pace: bounds a frequency. Not exactly: of many events at once, some are forgotten.
+// Throttle: bounds a frequency. Not exactly: of many events at once, some are forgotten.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace stator::http {
 
-class Pace {
+class Throttle {
  public:
   using Time = std::chrono::steady_clock::time_point;
   using Duration = std::chrono::steady_clock::duration;
 
   // At most `per_second` (above 0) events, a tenth of them at once. No wait is longer than
   // `wait_max`.
-  explicit Pace(double per_second, Duration wait_max = std::chrono::seconds(1))
+  explicit Throttle(double per_second, Duration wait_max = std::chrono::seconds(1))
       : per_second_(per_second), wait_max_(wait_max) {}
 
   // How long to admit no further events, after `count` since the previous call.
