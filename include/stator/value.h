@@ -96,8 +96,8 @@ struct Binary {
   auto operator<=>(const Binary&) const = default;
 };
 
-// Sets keep their elements sorted (text and binary by unsigned bytes, numbers by value).
-// Duplicates are kept, so that a write can reject them as DynamoDB does.
+// Sets keep their elements sorted (text and binary by unsigned bytes, numbers by value). With
+// duplicates they are kept as given, for the error of a write that rejects them.
 template <class T>
 class SetOf {
  public:
@@ -107,13 +107,14 @@ class SetOf {
 
   const std::vector<T>& elements() const { return elements_; }
   bool contains(const T& element) const;
-  bool has_duplicates() const;
+  bool has_duplicates() const { return has_duplicates_; }
   bool empty() const { return elements_.empty(); }
   std::size_t size() const { return elements_.size(); }
   bool operator==(const SetOf&) const = default;
 
  private:
   std::vector<T> elements_;
+  bool has_duplicates_ = false;
 };
 using StringSet = SetOf<std::string>;
 using NumberSet = SetOf<Number>;

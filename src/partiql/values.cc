@@ -54,9 +54,9 @@ Result<AttributeValue> bag(const Term& term, const std::string& key) {
     }
   }
   if (kind == TermKind::kString) {
-    StringSet set(texts);
+    StringSet set(std::move(texts));
     if (set.has_duplicates()) {
-      return fail(Code::kValidation, duplicate_strings(std::move(texts), Layer::kOlder));
+      return fail(Code::kValidation, duplicate_strings(set.elements(), Layer::kOlder));
     }
     return AttributeValue(std::move(set));
   }

@@ -214,8 +214,9 @@ TEST_F(Layers, DoNotCountValuesOfNoType) {
 
 // Values of in-process requests are checked when the request is executed.
 TEST_F(Layers, WordErrorsAlikeInProcess) {
-  const std::string duplicates = kInvalid + R"(Input collection ["b", "b"] contains duplicates.)";
-  const StringSet set({"b", "b"});
+  const std::string duplicates =
+      kInvalid + R"(Input collection ["a", "c", "c", "b"] contains duplicates.)";
+  const StringSet set({"c", "a", "c", "b"});
   std::optional<Result<WriteResponse>> written;
   const auto keep = [&](Result<WriteResponse> result) { written = std::move(result); };
   engine_->put_item({.table = "Tab", .item = {{"p", "a"}, {"s", set}}}, keep);
@@ -233,7 +234,7 @@ TEST_F(Layers, WordErrorsAlikeInProcess) {
   const auto scanned = call_and_wait(
       *engine_, &Engine::scan, {.table = "Tab", .filter = "s = :v", .values = Values{{":v", set}}});
   EXPECT_EQ(scanned.error().message,
-            of_value(kInvalid + "Input collection [b, b] contains duplicates."));
+            of_value(kInvalid + "Input collection [c, a, c, b] contains duplicates."));
 }
 
 TEST_F(Layers, CountErrorsOfExpressionsInWritesOfOneItem) {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <functional>
+#include <utility>
 
 #include "stator/value.h"
 
@@ -112,17 +114,28 @@ void append_debug(std::string& out, const AttributeValue& value) {
 template <class T>
 SetOf<T>::SetOf(std::vector<T> elements) : elements_(std::move(elements)) {
   // Strings compare by char_traits<char>, which is by unsigned bytes.
-  if (!std::ranges::is_sorted(elements_)) std::ranges::sort(elements_);
+  const auto is_set = [](const auto& sorted, auto projection) {
+    return std::ranges::adjacent_find(sorted, std::ranges::greater_equal(), projection) ==
+           sorted.end();
+  };
+  if (is_set(elements_, std::identity())) return;
+  const auto element = [](const T* pointer) -> const T& { return *pointer; };
+  std::vector<T*> sorted;
+  sorted.reserve(elements_.size());
+  for (T& each : elements_) sorted.push_back(&each);
+  std::ranges::sort(sorted, {}, element);
+  has_duplicates_ = !is_set(sorted, element);
+  if (has_duplicates_) return;
+  std::vector<T> moved;
+  moved.reserve(sorted.size());
+  for (T* each : sorted) moved.push_back(std::move(*each));
+  elements_ = std::move(moved);
 }
 
 template <class T>
 bool SetOf<T>::contains(const T& element) const {
-  return std::ranges::binary_search(elements_, element);
-}
-
-template <class T>
-bool SetOf<T>::has_duplicates() const {
-  return std::ranges::adjacent_find(elements_) != elements_.end();
+  if (!has_duplicates_) return std::ranges::binary_search(elements_, element);
+  return std::ranges::find(elements_, element) != elements_.end();
 }
 
 template class SetOf<std::string>;

@@ -62,6 +62,7 @@ TEST(SetOf, FindsElementsAndKeepsDuplicatesForTheCallerToRefuse) {
   EXPECT_FALSE(numbers.contains(2));
   EXPECT_TRUE(numbers.has_duplicates());
   EXPECT_EQ(numbers.size(), 3U);
+  EXPECT_EQ((StringSet{"b", "a", "b"}).elements(), (std::vector<std::string>{"b", "a", "b"}));
   EXPECT_FALSE((StringSet{"a", "b"}).has_duplicates());
   EXPECT_FALSE(BinarySet().has_duplicates());
   EXPECT_TRUE(BinarySet().empty());

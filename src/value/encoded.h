@@ -3,8 +3,8 @@
 //
 // The form is canonical: attribute names of maps and elements of sets are sorted and numbers are
 // their order-preserving key bytes, so deep equality of two values is equality of their bytes.
-// Lifetime: views borrow the bytes. Views must only be created on bytes that validate_item()
-// accepted or encode_item() produced; then reading cannot fail.
+// Lifetime: views borrow the bytes. Create views only on bytes that validate_item() accepted, or
+// that the functions and the builder of this file produced; then reading cannot fail.
 #pragma once
 
 #include <cstddef>
@@ -95,7 +95,8 @@ Result<void> validate_item(std::string_view bytes);
 Item decode_item(ItemView item);
 AttributeValue decode_value(ValueView value);
 
-// Builds an item from attributes in ascending order of name (checked).
+// Builds an item from attributes in strictly ascending order of name. In another order, the process
+// ends (STATOR_CHECK).
 class ItemBuilder {
  public:
   ItemBuilder();
@@ -108,7 +109,7 @@ class ItemBuilder {
   bool empty_ = true;
 };
 
-// A page of items in one buffer.
+// A page of items in one buffer. append() invalidates the views of all items.
 class EncodedItems {
  public:
   void append(std::string_view item);

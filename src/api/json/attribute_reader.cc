@@ -248,8 +248,7 @@ AttributeValue Reader::string_set(Json json) {
   if (elements.empty()) fail(Code::kValidation, messages::kEmptyStringSet);
   if (failed()) return {};
   StringSet set(std::move(elements));
-  // The message lists the elements in request order, which the set does not keep.
-  if (set.has_duplicates()) fail(Code::kValidation, duplicate_strings(texts(json), layer_));
+  if (set.has_duplicates()) fail(Code::kValidation, duplicate_strings(set.elements(), layer_));
   return set;
 }
 
@@ -276,13 +275,8 @@ AttributeValue Reader::binary_set(Json json) {
     if (failed()) return {};
   }
   if (elements.empty()) fail(Code::kValidation, messages::kEmptyBinarySet);
-  BinarySet set(elements);
-  if (set.has_duplicates()) {
-    std::vector<std::string> bytes;
-    bytes.reserve(elements.size());
-    for (Binary& element : elements) bytes.push_back(std::move(element.bytes));
-    fail(Code::kValidation, duplicate_binaries(std::move(bytes), layer_));
-  }
+  BinarySet set(std::move(elements));
+  if (set.has_duplicates()) fail(Code::kValidation, duplicate_binaries(set.elements(), layer_));
   return set;
 }
 

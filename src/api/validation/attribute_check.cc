@@ -55,9 +55,7 @@ struct Check {
   Result<void> operator()(const BinarySet& set) const {
     if (set.empty()) return fail(Code::kValidation, messages::kEmptyBinarySet);
     if (!set.has_duplicates()) return {};
-    std::vector<std::string> elements;
-    for (const Binary& binary : set.elements()) elements.push_back(binary.bytes);
-    return fail(Code::kValidation, duplicate_binaries(std::move(elements), layer));
+    return fail(Code::kValidation, duplicate_binaries(set.elements(), layer));
   }
   Result<void> operator()(const List& list) const {
     if (depth + 1 > kValueNestingMax)
@@ -80,10 +78,11 @@ Result<void> check_nested(const AttributeValue& value, Layer layer, int depth,
 
 // Sorts the elements before the first repeated one. The current layer prints them in this order,
 // then the others in request order.
-void sort_until_repeated(std::vector<std::string>& elements) {
-  std::set<std::string_view> seen;
+template <class T>
+void sort_until_repeated(std::vector<T>& elements) {
+  std::set<T> seen;
   const auto repeated = std::ranges::find_if(
-      elements, [&](const std::string& element) { return !seen.insert(element).second; });
+      elements, [&](const T& element) { return !seen.insert(element).second; });
   std::sort(elements.begin(), repeated);
 }
 
@@ -110,14 +109,15 @@ std::string duplicate_strings(std::vector<std::string> elements, Layer layer) {
   return fmt::format(messages::kDuplicateStrings, fmt::join(elements, ", "));
 }
 
-std::string duplicate_binaries(std::vector<std::string> elements, Layer layer) {
+std::string duplicate_binaries(std::vector<Binary> elements, Layer layer) {
   const bool older = layer == Layer::kOlder;
   if (!older) sort_until_repeated(elements);
-  for (std::string& element : elements) {
-    element = wire::to_base64(element);
-    if (!older) element = fmt::format("\"{}\"", element);
+  std::vector<std::string> texts;
+  for (const Binary& element : elements) {
+    const std::string text = wire::to_base64(element.bytes);
+    texts.push_back(older ? text : '"' + text + '"');
   }
-  return fmt::format(messages::kDuplicateBinaries, fmt::join(elements, older ? ", " : ","));
+  return fmt::format(messages::kDuplicateBinaries, fmt::join(texts, older ? ", " : ","));
 }
 
 std::string duplicate_numbers(Layer layer) {

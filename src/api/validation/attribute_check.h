@@ -13,9 +13,9 @@ namespace stator {
 
 inline constexpr int kValueNestingMax = 31;  // lists and maps around a value
 
-// The messages about sets with duplicates; elements as in the request, binaries as bytes.
+// The messages about sets with duplicates; elements as in the request.
 std::string duplicate_strings(std::vector<std::string> elements, Layer layer);
-std::string duplicate_binaries(std::vector<std::string> elements, Layer layer);
+std::string duplicate_binaries(std::vector<Binary> elements, Layer layer);
 std::string duplicate_numbers(Layer layer);
 
 // kValidation for names of attributes that are empty or longer than 65,535 bytes.
