@@ -39,7 +39,10 @@ struct CompareOptions {
   KeySchema key_schema;      // of both tables
   std::string time_to_live;  // the attribute; empty: items do not expire
   std::stop_token stop;
-  std::function<void(const ItemDifference&)> differs;  // called by one thread at a time
+  // Both are required. `differs` is called for each difference, by one thread at a time.
+  std::function<void(const ItemDifference&)> differs;
+  // Called by the calling thread. `what`: the phase, such as "verify source"; `items`: how many
+  // were read in it so far.
   std::function<void(const std::string& what, int64_t items)> advanced;
 };
 
@@ -51,7 +54,8 @@ struct Comparison {
 };
 
 // Items are equal if their attributes are equal: numbers by value, sets regardless of order. Items
-// that are written during the comparison might be compared before or after the write.
+// that are written during the comparison might be compared before or after the write, so they can
+// be reported as different. Blocking. Errors: kCancelled after a stop; those of the clients.
 Result<Comparison> compare_items(const TablePair& tables, const CompareOptions& options);
 
 }  // namespace stator::cli

@@ -10,9 +10,9 @@ namespace stator::server {
 
 struct ProcessStats {
   uint64_t resident_bytes = 0;
-  double cpu_seconds = 0;
-  uint64_t open_files = 0;
-  uint64_t open_files_max = 0;
+  double cpu_seconds = 0;       // user and system time since the process started
+  uint64_t open_files = 0;      // descriptors, sockets included
+  uint64_t open_files_max = 0;  // the soft limit (RLIMIT_NOFILE)
 };
 
 ProcessStats process_stats();

@@ -32,18 +32,20 @@ struct Injection {
   // Delay of the response, also of an error, by the timer.
   std::chrono::milliseconds delay{0};
   Timer* timer = nullptr;
-  // The parts that are removed from a batch and returned as unprocessed: by number, then as items.
+  // The writes or keys of a batch that are returned as unprocessed: first their positions, until
+  // TestMode::withhold() moves them from the batch to the maps.
   std::vector<bool> withheld_parts = {};  // empty: none
   std::map<std::string, std::vector<WriteRequest>, std::less<>> withheld_writes = {};
   std::map<std::string, KeysAndAttributes, std::less<>> withheld_keys = {};
   bool is_creating = false;  // DescribeTable reports the table as CREATING
   // Counts the capacity that the operation uses, whether or not `wanted` reports it.
   std::shared_ptr<ProvisionedUnits> units = {};
-  std::vector<Partition> partitions = {};
-  bool reads = false;
-  std::string table_used = {};  // charged one unit for a failed condition
-  ReturnConsumedCapacity wanted = ReturnConsumedCapacity::kNone;
+  std::vector<Partition> partitions = {};  // those that the request uses
+  bool reads = false;                      // whether the operation uses read units
+  std::string table_used = {};             // a failed condition uses one unit of this table
+  ReturnConsumedCapacity wanted = ReturnConsumedCapacity::kNone;  // by the client
 
+  // Applies the faults to the result of the operation, once: it moves the unprocessed items.
   template <class Output>
   void amend(Result<Output>& result) {
     if (units) count_units(result);

@@ -34,8 +34,8 @@ struct PageResponse {
 };
 
 struct SearchVectorsResponse {
-  EncodedItems items;  // the nearest first
-  std::vector<float> scores;
+  EncodedItems items;         // the nearest first
+  std::vector<float> scores;  // of the items, in their order
   std::optional<VectorCapacity> capacity;
 };
 

@@ -19,11 +19,12 @@ void set_names(Reader& reader, Json json, T& out) {
   out.*member = reader.names(json);
 }
 
-// Reads T by `table`, which describes T or a class derived from T, the draft. Then `complete` turns
-// the draft's own members into members of T; it can report errors through the reader.
-// If the reader finds nothing wrong, the request is returned without check_parameters(): the caller
-// validates it. Otherwise the result is one error, which can include violations of the model that
-// the reader does not look for, in the order of the table.
+// Parses `json` into a Draft, which is T or derived from T. `table` lists its members. Then
+// `complete` converts the draft's own members to members of T; it can report errors through the
+// reader, and is not called after values of a wrong JSON type.
+// A request without errors is returned before check_parameters(): the caller validates it.
+// Otherwise returns one error. It can list several violations, in the order of `table`, with those
+// that only add_constraints() detects.
 template <class T, class Draft, std::size_t N, class F>
 Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], F complete) {
   STATOR_ASSIGN_OR_RETURN(const Document document, Document::parse(json));

@@ -8,6 +8,8 @@
 // On a store of one process, these checks are skipped.
 //
 // Blocking: only snapshot_after_failure() blocks; call it on EngineCore::blocking.
+// Lifetime: the tables, the ranges of a request and what its visitors use must exist until `done`
+// is called. On a shared store, visitors and `done` can run on another thread.
 // Errors: the store's, and kBehind. snapshot_after_failure() returns DynamoDB's errors.
 #pragma once
 
@@ -25,7 +27,8 @@ namespace stator {
 // Otherwise it visits nothing, and `done` receives kBehind.
 void read_with_versions(TransactStore& store, std::vector<const Table*> tables,
                         const ReadRequest& request, ReadVisitor visit, ReadDone done);
-// The same; on a store of one process, TransactStore::read(). `tables`: a range of const Table*.
+// Calls read_with_versions() on a shared store, otherwise TransactStore::read(). `tables`: a range
+// of const Table*.
 template <class Tables>
 void read_tables(EngineCore& engine, const Tables& tables, const ReadRequest& request,
                  ReadVisitor visit, ReadDone done) {
@@ -33,12 +36,14 @@ void read_tables(EngineCore& engine, const Tables& tables, const ReadRequest& re
   read_with_versions(*engine.store, {std::ranges::begin(tables), std::ranges::end(tables)}, request,
                      visit, std::move(done));
 }
-// The same for TransactStore::with_view().
+// Calls TransactStore::with_view(). On a shared store, `body` runs only if the definition of
+// `table` is the newest; otherwise `done` receives kBehind.
 void view_table(EngineCore& engine, const Table& table, ViewBody body, ReadDone done);
 
 // Returns the newest snapshot, for the next attempt of a request that failed with the snapshot of
-// `version`. Null if that snapshot is the newest and the request was not `behind`: then the failure
-// is valid. kThrottling after too many attempts, because other processes keep changing the catalog.
+// `version`. `behind`: the failure was kBehind. Null if that snapshot is the newest and `behind` is
+// false: then the failure is valid. kThrottling after too many `attempts`, because other processes
+// keep changing the catalog.
 Result<Catalog::SnapshotPtr> snapshot_after_failure(const EngineCore& engine, uint64_t version,
                                                     bool behind, int attempts);
 

@@ -27,8 +27,8 @@ inline constexpr const char* kRecipientsPrefix = "SENT#";
 inline constexpr const char* kSettingsUser = "SETTINGS#";
 inline constexpr int kMaxOutboxShards = 64;
 
-// Condition, used with claim_values(): the claim is free, the caller's own, or expired. An end
-// later than any that can be set now comes from a wrong clock.
+// Condition, used with claim_values(): the claim is free, the caller's own, or expired. A claim
+// that ends after `:latest` was set with a wrong clock, and counts as expired.
 inline constexpr const char* kClaimIsFree =
     "attribute_not_exists(claim) OR claim = :mine OR claim_until < :now OR claim_until > :latest";
 
@@ -63,19 +63,24 @@ struct FeedState {
   // Whether `range_key` is that of a newer post, in the order of the layout.
   bool is_newer(const AttributeValue& range_key, const AttributeValue& other) const;
 
-  // The value of the attribute `outbox`, by which the index finds undelivered posts.
+  // Of the attribute `outbox`, by which the index finds undelivered posts: the prefix of all
+  // values, the value for a shard, and that of a post.
   std::string outbox_prefix() const;
   std::string outbox(int shard) const;
   std::string outbox_of(const PostId& id) const;
-  // The item on which a write's condition failed.
+  // The item on which a write's condition failed, or nothing if there is none. Reads it if the
+  // endpoint did not return it with `error`.
   Result<std::optional<Item>> refused_by(const Error& error, const Item& key) const;
+  // Announces a post on the bus, if there is one. Errors are ignored.
   void announce(const UserId& author, const PostId& id) const;
 
+  // `now`, or a later microsecond if this object already used it.
   Time next_post_time(Time now) const;
-  int64_t now_ms() const;
+  int64_t now_ms() const;  // Unix time
+  // For kClaimIsFree, and `:until`, the end of the new claim. Unix times in milliseconds.
   Values claim_values(const std::string& claim) const;
-  // Releases a claim, if it was taken, even after a stop. If this fails, the next worker waits
-  // until the claim expires.
+  // Releases a claim, if it was taken, even after a stop, within five seconds. If this fails, the
+  // next worker waits until the claim expires.
   void release(const Item& key, const std::string& claim) const;
 
   Result<Post> post_of(const Item& item) const;

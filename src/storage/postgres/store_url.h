@@ -10,13 +10,13 @@
 
 namespace stator {
 
-// Whether a text begins as such a URL.
+// Whether `text` begins with postgresql:// or postgres://.
 bool is_postgres_url(std::string_view text);
 
 struct PostgresUrl {
-  std::string url;            // as given
+  std::string url;            // as given, with the password: not for messages
   std::string name;           // without user, password and parameters, for messages
-  bool has_password = false;  // here, as opposed to PGPASSWORD or a password file
+  bool has_password = false;  // in `url`, as opposed to PGPASSWORD or a password file
 };
 
 // Errors: kInvalidArgument, also for URLs for which libpq would quote parts of a password; kIo

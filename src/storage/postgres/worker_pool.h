@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// WorkerPool: sessions, and as many threads, for the tasks of one bounded queue. A thread that may
-// wait (WaitPermit) runs its task itself if a session is free.
-//
+// WorkerPool: a number of sessions, the same number of threads, and a queue of tasks for them.
 // Reads of keys that wait together share a statement.
-// Thread safety: any thread.
+//
+// Thread safety: any thread. The options and the server must outlive the pool.
 #pragma once
 
 #include <condition_variable>
@@ -33,14 +32,16 @@ class WorkerPool {
   // Runs the queued tasks. No concurrent post() is permitted.
   ~WorkerPool();
 
-  // Whether the queue is full, so that calls must be rejected.
+  // Whether `queued_max` tasks wait, so that calls must be rejected. post() accepts more.
   bool is_full();
+  // If the calling thread may wait for the server (WaitPermit), no task waits and a session is
+  // free, runs the task before it returns. A job must not throw.
   void post(Job job);
   void post(std::unique_ptr<KeyRead> read);
   ConnectionPoolStats stats(std::string_view name) const;
 
  private:
-  struct Task {  // one of them
+  struct Task {  // a job or a read
     Job job = {};
     std::unique_ptr<KeyRead> read = {};
   };
@@ -48,7 +49,7 @@ class WorkerPool {
 
   void add(Task task);
   void work();
-  // With the lock, which it releases while a session runs tasks.
+  // Called with the lock held. It is released while a session runs the tasks.
   void run_next(std::unique_lock<std::mutex>& lock, Tasks tasks);
   Tasks next_tasks();
 
@@ -56,8 +57,8 @@ class WorkerPool {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<Task> tasks_;
-  std::vector<std::unique_ptr<Session>> sessions_;  // all of them
-  std::vector<Session*> free_;                      // the one used last is the last
+  std::vector<std::unique_ptr<Session>> sessions_;
+  std::vector<Session*> free_;  // a stack: the most recently used session is used first
   bool stopping_ = false;
   std::vector<std::thread> threads_;
 };
