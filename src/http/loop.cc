@@ -259,7 +259,6 @@ void Loop::release(const Connection& connection) {
 
 void Loop::start_ticking() {
   if (ticking_) return;
-  ticking_ = true;
   now_ = std::chrono::steady_clock::now();
   const milliseconds interval =
       stopping_ ? std::min(tick_interval_, milliseconds(20)) : tick_interval_;
@@ -268,6 +267,7 @@ void Loop::start_ticking() {
     ticking_ = false;
     tick();
   });
+  ticking_ = true;  // not if there was no memory: the next connection starts it then
 }
 
 void Loop::tick() {
