@@ -65,9 +65,10 @@ class Responder {
 
 }  // namespace
 
-Connection::Connection(std::shared_ptr<Loop> loop, Socket socket)
+Connection::Connection(std::shared_ptr<Loop> loop, Socket socket, Counted counted)
     : loop_(std::move(loop)),
       home_(loop_),
+      counted_(std::move(counted)),
       socket_(std::move(socket)),
       reader_(loop_->shared().options.header_bytes_max, loop_->shared().options.body_bytes_max) {}
 
@@ -102,6 +103,7 @@ void Connection::close() {
   set_in_progress(false);
   ErrorCode ignored;
   std::ignore = socket_.close(ignored);
+  counted_.reset();
   loop_->forget(*this);
 }
 
@@ -152,6 +154,7 @@ bool Connection::drop_if_abandoned(SteadyTime now) {
 
 void Connection::close_if_late(SteadyTime now) {
   if (drop_if_abandoned(now)) return;
+  if (response_lost_) return close();
   const bool late = now >= deadline_;
   if (!late && !(loop_->has_bodies_waiting() && is_too_slow(now))) return;
   if (state_ != State::kReceiving || reader_.empty()) return close();
@@ -180,7 +183,12 @@ bool Connection::hold(std::size_t bytes, std::size_t limit) {
 
 Response Connection::overloaded() const {
   const auto& overloaded = loop_->shared().options.overloaded;
-  Response response = overloaded ? overloaded() : Response{.status = 503};
+  Response response{.status = 503};
+  try {
+    if (overloaded) response = overloaded();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    // Out of memory: the status says enough.
+  }
   response.accepted = false;
   return response;
 }
@@ -258,13 +266,18 @@ bool Connection::is_newcomer() const {
 // Calls `step` at once, or in its turn if this is a newcomer.
 template <typename Step>
 void Connection::in_turn(Step step) {
-  is_newcomer() ? loop_->defer(std::move(step)) : step();
+  try {
+    is_newcomer() ? loop_->defer(shared_from_this(), std::move(step)) : step();
+  } catch (const std::exception&) {  // out of memory: closes only this connection
+    close();
+  }
 }
 
 // Never within this call.
 template <typename Step>
 void Connection::later(Step step) {
-  is_newcomer() ? loop_->defer(std::move(step)) : asio::post(loop_->context(), std::move(step));
+  is_newcomer() ? loop_->defer(shared_from_this(), std::move(step))
+                : asio::post(loop_->context(), std::move(step));
 }
 
 void Connection::start_read() {
@@ -496,7 +509,11 @@ bool Connection::continue_sending() {
 }
 
 void Connection::resume_sending() {
-  if (state_ == State::kSending && continue_sending()) serve();
+  try {
+    if (state_ == State::kSending && continue_sending()) serve();
+  } catch (const std::exception&) {  // out of memory: closes only this connection
+    close();
+  }
 }
 
 // True if the next request can be read here.

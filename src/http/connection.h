@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -35,6 +36,7 @@
 #include <vector>
 
 #include "http/memory_budget.h"
+#include "http/operation_memory.h"
 #include "http/request_reader.h"
 #include "http/server.h"
 #include "http/side_threads.h"
@@ -68,6 +70,12 @@ struct Shared {
   std::atomic<bool> stopping = false;     // if set, responses announce the end of the connection
 };
 
+struct OneConnectionLess {
+  void operator()(Shared* shared) const { --shared->connections; }
+};
+// Counts one of Shared::connections, which the caller has incremented.
+using Counted = std::unique_ptr<Shared, OneConnectionLess>;
+
 class Loop : public std::enable_shared_from_this<Loop> {
  public:
   enum class Kind { kAccepting, kSmall, kBulk };  // kAccepting: small, and the acceptor's
@@ -88,9 +96,10 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void run();
   // Starts a new connection. At the limit, closes an idle one of any loop first; if there is none,
   // closes the new one.
-  void adopt(Socket socket);
-  // Calls `step` of a newcomer in its turn. On the loop's thread.
-  void defer(std::move_only_function<void()> step);
+  void adopt(Socket socket, Counted counted);
+  // Calls `step` of a newcomer in its turn; if it throws, closes the newcomer. On the loop's
+  // thread.
+  void defer(const std::shared_ptr<Connection>& newcomer, std::move_only_function<void()> step);
   // Calls `step`, later if the loop has dropped more bytes than its pace admits. On the loop's
   // thread.
   void after_drop(std::size_t bytes, std::move_only_function<void()> step);
@@ -115,8 +124,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
   }
   SteadyTime now() const { return now_; }  // as of the last tick, for timeouts
   void post_response(std::shared_ptr<Connection> connection, Response response);
-  void forget(const Connection& connection);   // it is closed
-  void release(const Connection& connection);  // it moves
+  void insert(const std::shared_ptr<Connection>& connection);  // if this throws, it is not inserted
+  void forget(Connection& connection);                         // it is closed
+  void release(Connection& connection);                        // it moves
   // Queues a body for memory, first come, first served. False if too many wait.
   bool queue_for_room(std::shared_ptr<Connection> connection);
   bool has_bodies_waiting() const { return !bodies_waiting_.empty(); }
@@ -146,14 +156,14 @@ class Loop : public std::enable_shared_from_this<Loop> {
   void start_first_pending();
   void post_turn_of_newcomers();
   void serve_newcomers();
-  void refuse_pending();
   void ask_to_close_idle(std::size_t first);
   void on_close_reply(bool closed, std::size_t asked);
   bool has_thread();
-  void insert(std::shared_ptr<Connection> connection);
 
   const Kind kind_;
   std::shared_ptr<Shared> shared_;
+  OperationMemory tick_memory_;  // this and the next outlive the context
+  OperationMemory bell_memory_;
   boost::asio::io_context context_;
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
   boost::asio::steady_timer ticker_;
@@ -170,8 +180,8 @@ class Loop : public std::enable_shared_from_this<Loop> {
   std::vector<std::move_only_function<void()>> drops_waiting_;
   bool drop_timer_waits_ = false;
   std::vector<std::shared_ptr<Connection>> connections_;
-  std::deque<Socket> pending_;  // wait for another loop to close a connection
-  std::deque<std::move_only_function<void()>> newcomers_;
+  std::deque<std::pair<Socket, Counted>> pending_;  // wait for another loop to close a connection
+  std::deque<std::pair<std::shared_ptr<Connection>, std::move_only_function<void()>>> newcomers_;
   bool newcomers_have_turn_ = false;  // serve_newcomers() is queued or runs
   std::deque<std::shared_ptr<Connection>> bodies_waiting_;
   std::atomic<std::size_t> bodies_waiting_count_ = 0;
@@ -188,13 +198,15 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(std::shared_ptr<Loop> loop, Socket socket);
+  Connection(std::shared_ptr<Loop> loop, Socket socket, Counted counted);
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
   void start();
   void respond(Response response);  // from any thread
+  // The next tick closes the connection, because there was no memory for its response. Any thread.
+  void lose_response() { response_lost_ = true; }
   void deliver(Response response);  // on the loop
   void stop_if_idle();
   void close_if_late(SteadyTime now);
@@ -215,7 +227,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool is_recent(SteadyTime now) const;
   bool is_known() const { return known_; }  // a request was accepted
 
-  std::size_t slot = 0;  // in the loop's list
+  static constexpr std::size_t kNoSlot = std::numeric_limits<std::size_t>::max();
+  std::size_t slot = kNoSlot;  // in the loop's list
 
  private:
   enum class State { kReceiving, kHandling, kSending, kLingering, kClosed };
@@ -260,6 +273,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   std::shared_ptr<Loop> loop_;  // first member, so that it is destroyed last
   std::shared_ptr<Loop> home_;  // the loop for its small requests
+  Counted counted_;
   Socket socket_;
   std::unique_ptr<TlsSession> tls_;  // null: plain
   int moving_ = -1;                  // the socket between two loops
@@ -275,6 +289,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool in_progress_ = false;  // a complete request has no response yet
   // A request is in the queue of the side threads. The thread that resets this handles or drops it.
   std::atomic<bool> waits_aside_ = false;
+  std::atomic<bool> response_lost_ = false;
   bool reading_ = false;        // a receive is in progress
   bool peer_ended_ = false;     // the peer will send nothing more
   bool refused_ = false;        // further bytes from the peer are not parsed as requests

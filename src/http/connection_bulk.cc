@@ -39,16 +39,19 @@ bool Connection::move_to(const std::shared_ptr<Loop>& loop, Loop::Step step) {
 
 void Connection::arrive(Loop::Step step) {
   ErrorCode error;
-  socket_ = Socket(loop_->context());
-  std::ignore = socket_.assign(protocol_, moving_, error);
-  if (error) ::close(moving_);
-  if (!error) std::ignore = socket_.non_blocking(true, error);
-  if (error) return close();
+  bool assigned = false;
   try {
-    (this->*step)();
-  } catch (const std::exception&) {  // out of memory: closes only this connection
-    close();
+    loop_->insert(shared_from_this());
+    socket_ = Socket(loop_->context());
+    std::ignore = socket_.assign(protocol_, moving_, error);
+    assigned = !error;
+    if (!error) std::ignore = socket_.non_blocking(true, error);
+    if (!error) return (this->*step)();
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    // Out of memory: closes only this connection.
   }
+  close();
+  if (!assigned) ::close(moving_);
 }
 
 bool Connection::move_to_bulk(Loop::Step step) {

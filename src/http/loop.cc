@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -71,19 +72,19 @@ void Loop::run() {
   }
 }
 
-void Loop::adopt(Socket socket) {
-  asio::post(context_, [this, socket = std::move(socket)]() mutable {
-    pending_.push_back(std::move(socket));
-    if (stopping_) return refuse_pending();
+void Loop::adopt(Socket socket, Counted counted) {
+  asio::post(context_, [this, socket = std::move(socket), counted = std::move(counted)]() mutable {
+    pending_.emplace_back(std::move(socket), std::move(counted));
+    if (stopping_) return pending_.clear();
     if (pending_.size() == 1) return start_pending();
     start_ticking();  // a reply is due, unless there was no memory for it
   });
 }
 
-void Loop::insert(std::shared_ptr<Connection> connection) {
-  connection->slot = connections_.size();
-  connections_.push_back(std::move(connection));
+void Loop::insert(const std::shared_ptr<Connection>& connection) {
   start_ticking();
+  connections_.push_back(connection);
+  connection->slot = connections_.size() - 1;
 }
 
 bool Loop::expect() {
@@ -145,20 +146,26 @@ void Loop::start_pending() {
 }
 
 void Loop::start_first_pending() {
-  start_ticking();
-  auto connection = std::make_shared<Connection>(shared_from_this(), std::move(pending_.front()));
+  auto [socket, counted] = std::move(pending_.front());
   pending_.pop_front();
-  insert(connection);
   try {
-    defer([connection] { connection->start(); });
-  } catch (const std::exception&) {
-    connection->close();
+    const auto connection =
+        std::make_shared<Connection>(shared_from_this(), std::move(socket), std::move(counted));
+    insert(connection);
+    defer(connection, [&started = *connection] { started.start(); });
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
+    // Out of memory: this connection is closed.
   }
 }
 
-void Loop::defer(std::move_only_function<void()> step) {
-  newcomers_.push_back(std::move(step));
-  post_turn_of_newcomers();
+void Loop::defer(const std::shared_ptr<Connection>& newcomer,
+                 std::move_only_function<void()> step) {
+  try {
+    newcomers_.emplace_back(newcomer, std::move(step));
+    post_turn_of_newcomers();
+  } catch (const std::exception&) {  // out of memory: closes only this connection
+    newcomer->close();
+  }
 }
 
 void Loop::post_turn_of_newcomers() {
@@ -170,12 +177,12 @@ void Loop::post_turn_of_newcomers() {
 void Loop::serve_newcomers() {
   const auto end = std::chrono::steady_clock::now() + kNewcomersTurn;
   do {
-    auto step = std::move(newcomers_.front());
+    auto [newcomer, step] = std::move(newcomers_.front());
     newcomers_.pop_front();
     try {
       step();
-    } catch (const std::exception&) {
-      continue;  // out of memory: run the others
+    } catch (const std::exception&) {  // out of memory: closes only this connection
+      newcomer->close();
     }
   } while (!newcomers_.empty() && std::chrono::steady_clock::now() < end);
   newcomers_have_turn_ = false;
@@ -193,11 +200,6 @@ void Loop::after_drop(std::size_t bytes, std::move_only_function<void()> step) {
     for (auto& next : std::exchange(drops_waiting_, {})) next();
   });
   drop_timer_waits_ = true;  // not if there was no memory: the next call tries again
-}
-
-void Loop::refuse_pending() {
-  shared_->connections -= pending_.size();
-  pending_.clear();
 }
 
 // Asks the loops, one after the other, to close an idle connection: twice, beginning with this one,
@@ -227,7 +229,7 @@ void Loop::ask_to_close_idle(std::size_t first) {
     });
     return;
   }
-  refuse_pending();
+  pending_.clear();
 }
 
 void Loop::on_close_reply(bool closed, std::size_t asked) {
@@ -243,17 +245,19 @@ bool Loop::has_thread() {
   return thread_.joinable();
 }
 
-void Loop::forget(const Connection& connection) {
-  --shared_->connections;
+void Loop::forget(Connection& connection) {
   if (!connection.is_known()) ++shared_->failures;
   release(connection);
 }
 
-void Loop::release(const Connection& connection) {
-  const auto kept = connections_[connection.slot];
-  connections_.back()->slot = connection.slot;
-  std::swap(connections_[connection.slot], connections_.back());
-  connections_.pop_back();
+void Loop::release(Connection& connection) {
+  if (connection.slot != Connection::kNoSlot) {
+    const auto kept = connections_[connection.slot];
+    connections_.back()->slot = connection.slot;
+    std::swap(connections_[connection.slot], connections_.back());
+    connections_.pop_back();
+    connection.slot = Connection::kNoSlot;
+  }
   finish_if_empty();
 }
 
@@ -263,11 +267,12 @@ void Loop::start_ticking() {
   const milliseconds interval =
       stopping_ ? std::min(tick_interval_, milliseconds(20)) : tick_interval_;
   ticker_.expires_after(interval);
-  ticker_.async_wait([this](const boost::system::error_code&) {
-    ticking_ = false;
-    tick();
-  });
-  ticking_ = true;  // not if there was no memory: the next connection starts it then
+  ticker_.async_wait(
+      asio::bind_allocator(tick_memory_.allocator(), [this](const boost::system::error_code&) {
+        ticking_ = false;
+        tick();
+      }));
+  ticking_ = true;
 }
 
 void Loop::tick() {
@@ -321,7 +326,7 @@ void Loop::stop() {
     stopping_ = true;
     now_ = std::chrono::steady_clock::now();
     stop_deadline_ = now_ + shared_->options.stop_timeout;
-    refuse_pending();
+    pending_.clear();
     for (std::size_t i = connections_.size(); i-- > 0;) {
       const auto connection = connections_[i];
       connection->stop_if_idle();
@@ -346,19 +351,18 @@ void Loop::finish_if_empty() {
 }
 
 void Loop::post_response(std::shared_ptr<Connection> connection, Response response) {
+  bool wake = false;
   try {
-    bool wake = false;
-    {
-      const std::lock_guard lock(mutex_);
-      if (shut_) return;
-      wake = inbox_.responses.empty();
-      shared_->memory.add_anyway(response.body.size());
-      inbox_.responses.emplace_back(std::move(connection), std::move(response));
-    }
-    if (wake) ring();
-  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // Out of memory: the response is lost, and its connection waits for the server's end.
+    const std::lock_guard lock(mutex_);
+    if (shut_) return;
+    wake = inbox_.responses.empty();
+    const std::size_t bytes = response.body.size();
+    inbox_.responses.emplace_back(connection, std::move(response));
+    shared_->memory.add_anyway(bytes);
+  } catch (const std::exception&) {
+    connection->lose_response();  // out of memory
   }
+  if (wake) ring();
 }
 
 // Asio's post() wakes the loop while it holds the loop's lock. A thread in the background would
@@ -369,13 +373,14 @@ void Loop::ring() {
 }
 
 void Loop::listen_to_bell() {
+  const auto on_ring = [this](const boost::system::error_code& error, std::size_t) {
+    // A ring that was read before finish_if_empty() is not cancelled by it.
+    if (error || !work_) return;
+    listen_to_bell();
+    open_inbox();
+  };
   bell_.async_read_some(asio::buffer(&rings_, sizeof rings_),
-                        [this](const boost::system::error_code& error, std::size_t) {
-                          // A ring that was read before finish_if_empty() is not cancelled by it.
-                          if (error || !work_) return;
-                          listen_to_bell();
-                          open_inbox();
-                        });
+                        asio::bind_allocator(bell_memory_.allocator(), on_ring));
 }
 
 void Loop::open_inbox() {
@@ -392,7 +397,6 @@ void Loop::open_inbox() {
   }
   opened_.responses.clear();
   for (auto& [connection, step] : opened_.arrivals) {
-    insert(connection);
     connection->arrive(step);
   }
   opened_.arrivals.clear();

@@ -18,8 +18,9 @@ TEST(EventLoop, EndsWhileOtherThreadsWakeIt) {
       ServerOptions{}, [](const Request&, Respond respond) { respond({}); }, 1);
   for (int round = 0; round < 100; ++round) {
     const auto loop = std::make_shared<Loop>(shared, Loop::Kind::kSmall);
-    const auto connection = std::make_shared<Connection>(loop, Socket(loop->context()));
     ++shared->connections;
+    const auto connection =
+        std::make_shared<Connection>(loop, Socket(loop->context()), Counted(shared.get()));
     ASSERT_TRUE(loop->expect());
     std::atomic<bool> waking = true;
     std::thread releases([&] {

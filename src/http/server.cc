@@ -4,6 +4,7 @@
 #include "http/server.h"
 
 #include <algorithm>
+#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -18,6 +19,7 @@
 namespace stator::http {
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using ErrorCode = boost::system::error_code;
 
 struct Server::Impl {
   Impl() = default;
@@ -26,6 +28,7 @@ struct Server::Impl {
   ~Impl() { stop(); }
 
   std::shared_ptr<Shared> shared;
+  OperationMemory accept_memory;             // of accept() or of the pause; outlives the loops
   std::vector<std::shared_ptr<Loop>> loops;  // for small requests
   std::shared_ptr<Loop> bulk;
   std::optional<tcp::acceptor> acceptor;
@@ -39,7 +42,8 @@ struct Server::Impl {
   Result<void> listen();
   void accept();
   void accept_after(Throttle::Duration time);
-  void on_accepted(const boost::system::error_code& error, Socket socket, Loop& loop);
+  void on_acceptable();
+  ErrorCode accept_one();
   void stop();
 };
 
@@ -58,7 +62,7 @@ Result<void> Server::Impl::listen() {
   const bool listening = !acceptor->open(endpoint.protocol(), error) &&
                          !acceptor->set_option(tcp::acceptor::reuse_address(true), error) &&
                          !acceptor->set_option(tcp::no_delay(true), error) &&
-                         !acceptor->bind(endpoint, error) &&
+                         !acceptor->non_blocking(true, error) && !acceptor->bind(endpoint, error) &&
                          !acceptor->listen(tcp::acceptor::max_listen_connections, error);
   if (listening) port = acceptor->local_endpoint(error).port();
   if (!error) return {};
@@ -73,36 +77,52 @@ Result<void> Server::Impl::listen() {
   return fail(Code::kIo, "cannot listen on " + where + ": " + error.message());
 }
 
+// Needs no further memory: Asio's own accept would be lost if there were none for the socket.
 void Server::Impl::accept() {
-  Loop& loop = *loops[next_loop++ % loops.size()];
-  acceptor->async_accept(loop.context(),
-                         [this, &loop](const boost::system::error_code& error, Socket socket) {
-                           on_accepted(error, std::move(socket), loop);
-                         });
+  acceptor->async_wait(tcp::acceptor::wait_read,
+                       asio::bind_allocator(accept_memory.allocator(),
+                                            [this](const ErrorCode&) { on_acceptable(); }));
 }
 
-void Server::Impl::on_accepted(const boost::system::error_code& error, Socket socket, Loop& loop) {
+void Server::Impl::on_acceptable() {
   if (!acceptor->is_open()) return;
-  if (error && error != asio::error::connection_aborted) {  // no free file descriptor
-    return accept_after(std::chrono::milliseconds(50));
-  }
-  // Over the limit, an idle connection or the new one is closed. Until then each has a file
-  // descriptor, so only a few can be over the limit at a time.
-  constexpr std::size_t kOverMax = 64;
-  if (!error && shared->connections.load() < shared->options.connections_max + kOverMax) {
-    ++shared->connections;
-    loop.adopt(std::move(socket));
+  try {
+    const ErrorCode error = accept_one();
+    if (error && error != asio::error::connection_aborted && error != asio::error::would_block) {
+      return accept_after(std::chrono::milliseconds(50));  // no free file descriptor
+    }
+  } catch (const std::exception&) {
+    return accept_after(std::chrono::milliseconds(50));  // no memory
   }
   const auto wait =
       throttle->wait_after(shared->failures.exchange(0), std::chrono::steady_clock::now());
   wait > Throttle::Duration::zero() ? accept_after(wait) : accept();
 }
 
+ErrorCode Server::Impl::accept_one() {
+  Loop& loop = *loops[next_loop % loops.size()];
+  Socket socket(loop.context());
+  ErrorCode error;
+  if (acceptor->accept(socket, error)) return error;
+  ++next_loop;
+  // Over the limit, an idle connection or the new one is closed. Until then each has a file
+  // descriptor, so only a few can be over the limit at a time.
+  constexpr std::size_t kOverMax = 64;
+  if (shared->connections.load() >= shared->options.connections_max + kOverMax) return error;
+  ++shared->connections;
+  loop.adopt(std::move(socket), Counted(shared.get()));
+  return error;
+}
+
 void Server::Impl::accept_after(Throttle::Duration time) {
-  pause->expires_after(time);
-  pause->async_wait([this](const boost::system::error_code&) {
-    if (acceptor->is_open()) accept();
-  });
+  try {
+    pause->expires_after(time);
+    pause->async_wait(asio::bind_allocator(accept_memory.allocator(), [this](const ErrorCode&) {
+      if (acceptor->is_open()) accept();
+    }));
+  } catch (const std::exception&) {
+    accept();  // no memory for the timer
+  }
 }
 
 void Server::Impl::stop() {

@@ -62,14 +62,14 @@ void SideThreads::work() {
 }
 
 void SideThreads::run_one(Job job) {
+  Reservation reserved;
   try {
     const std::size_t bytes = job.measure();
-    Reservation reserved;
     if (budget_.wait_and_add(bytes, job.deadline)) reserved = Reservation(budget_, bytes);
-    job.run(std::move(reserved));
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
-    // Out of memory: destroying the Respond sends the response.
+    // Out of memory: there is none for the request either.
   }
+  job.run(std::move(reserved));
 }
 
 }  // namespace stator::http
