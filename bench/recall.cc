@@ -248,7 +248,9 @@ Result<void> put(Client& client, const Data& data, std::size_t slot) {
 }
 
 Result<void> in_database(const Data& data) {
-  STATOR_ASSIGN_OR_RETURN(Database database, Database::open());
+  DatabaseOptions options;
+  options.approximate_search_rows = std::min(options.approximate_search_rows, data.size());
+  STATOR_ASSIGN_OR_RETURN(Database database, Database::open(options));
   CreateTableRequest table =
       vector_table(static_cast<int64_t>(data.dimensions), VectorDistanceFunction::kCosine);
   for (const std::size_t grade : kGrades) {
@@ -263,11 +265,10 @@ Result<void> in_database(const Data& data) {
   }
   std::fprintf(stderr, "items written\n");
   // Items are rewritten while the graph is built.
-  std::atomic<bool> stops = false;
   std::atomic<std::size_t> writes = 0;
-  std::jthread writer([&] {
+  std::jthread writer([&](const std::stop_token& stop) {
     std::mt19937_64 random(5);
-    for (; !stops; ++writes) {
+    for (; !stop.stop_requested(); ++writes) {
       if (!put(database, data, random() % data.size())) break;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -303,7 +304,7 @@ Result<void> in_database(const Data& data) {
     }
   };
   report("with writes");
-  stops = true;
+  writer.request_stop();
   writer.join();
   report("alone");
   return {};

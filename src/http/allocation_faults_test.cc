@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server without memory: from one of its allocations on, all fail, until the client has given
-// up. Sanitizers have their own allocation functions.
+// The server without memory: one of its allocations fails, or all from one on until the client has
+// given up. Sanitizers have their own allocation functions.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #include <malloc.h>
 #include <poll.h>
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <iterator>
 #include <new>
 
 #include "http/server_test.h"
@@ -14,14 +16,18 @@
 
 namespace {
 
-// Of threads that are not exempt: how many allocations succeed before all others fail.
-std::atomic<int> allocations_left = -1;  // negative: all succeed
+enum class Failing { kNone, kOne, kAllFromThere };
+
+// Of threads that are not exempt.
+std::atomic<Failing> failing = Failing::kNone;
+std::atomic<int> allocations_before = 0;  // the first that fails
 std::atomic<bool> failed = false;
 thread_local bool exempt = false;
 
 bool fails() {
-  if (exempt || allocations_left < 0) return false;
-  if (allocations_left > 0) return --allocations_left < 0;
+  if (exempt || failing == Failing::kNone) return false;
+  const int before = allocations_before.fetch_sub(1);
+  if (before > 0 || (before < 0 && failing == Failing::kOne)) return false;
   failed = true;
   return true;
 }
@@ -47,12 +53,19 @@ extern "C" void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept
 namespace stator::http {
 namespace {
 
-void expect_served_again(const ServerOptions& options, const std::string& body) {
-  int left = 0;
+std::ptrdiff_t open_files() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+}
+
+// A client without memory on the side of the server, then one with, for each allocation.
+void expect_served_again(Failing how, const ServerOptions& options, const std::string& body) {
+  int before = 0;
   do {
     const auto server = start(echo, options);
+    const auto files = open_files();
     failed = false;
-    allocations_left = left++;
+    allocations_before = before;
+    failing = how;
     {
       RawConnection without(server->port());
       EXPECT_TRUE(without.send(post(body)));
@@ -60,26 +73,30 @@ void expect_served_again(const ServerOptions& options, const std::string& body) 
       test::comes_true([&] { return failed || ::poll(&answer, 1, 1) > 0; });
       ::poll(&answer, 1, 10);  // let further ones fail
     }
-    allocations_left = -1;
+    failing = Failing::kNone;
     {
       RawConnection after(server->port());
       ASSERT_TRUE(after.send(post(body)));
-      ASSERT_EQ(after.read_answer().body, "POST /p " + body) << left - 1 << " allocations";
+      ASSERT_EQ(after.read_answer().body, "POST /p " + body) << before << " allocations";
     }
     ASSERT_TRUE(test::comes_true([&] { return server->stats().connections == 0; }))
-        << left - 1 << " allocations";
+        << before << " allocations";
+    EXPECT_EQ(open_files(), files) << before << " allocations";
+    ++before;
   } while (failed);
-  EXPECT_GT(left, 5);
+  EXPECT_GT(before, 5);
 }
 
 TEST(ServerWithoutMemory, ServesAgainOnceThereIsSome) {
   exempt = true;
   over_tls = false;
   const auto aside = [](const Request&) { return true; };
-  for (const int threads : {1, 2}) {
-    expect_served_again({.threads = threads}, "small");
-    expect_served_again({.threads = threads, .aside = aside}, "small");
-    expect_served_again({.threads = threads}, std::string(100'000, 'x'));  // for the bulk loop
+  for (const Failing how : {Failing::kOne, Failing::kAllFromThere}) {
+    for (const int threads : {1, 2}) {
+      expect_served_again(how, {.threads = threads}, "small");
+      expect_served_again(how, {.threads = threads, .aside = aside}, "small");
+      expect_served_again(how, {.threads = threads}, std::string(100'000, 'x'));  // bulk
+    }
   }
 }
 

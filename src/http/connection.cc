@@ -5,6 +5,7 @@
 #include "http/connection.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -103,6 +104,7 @@ void Connection::close() {
   set_in_progress(false);
   ErrorCode ignored;
   std::ignore = socket_.close(ignored);
+  if (moving_ >= 0) ::close(std::exchange(moving_, -1));
   counted_.reset();
   loop_->forget(*this);
 }

@@ -70,11 +70,15 @@ struct Shared {
   std::atomic<bool> stopping = false;     // if set, responses announce the end of the connection
 };
 
-struct OneConnectionLess {
+struct CountOneLess {
   void operator()(Shared* shared) const { --shared->connections; }
 };
-// Counts one of Shared::connections, which the caller has incremented.
-using Counted = std::unique_ptr<Shared, OneConnectionLess>;
+// One of Shared::connections.
+using Counted = std::unique_ptr<Shared, CountOneLess>;
+inline Counted count_connection(Shared& shared) {
+  ++shared.connections;
+  return Counted(&shared);
+}
 
 class Loop : public std::enable_shared_from_this<Loop> {
  public:
@@ -123,7 +127,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
     in_progress_.fetch_add(static_cast<std::size_t>(change), std::memory_order_relaxed);
   }
   SteadyTime now() const { return now_; }  // as of the last tick, for timeouts
-  void post_response(std::shared_ptr<Connection> connection, Response response);
+  void post_response(const std::shared_ptr<Connection>& connection, Response response);
   void insert(const std::shared_ptr<Connection>& connection);  // if this throws, it is not inserted
   void forget(Connection& connection);                         // it is closed
   void release(Connection& connection);                        // it moves
@@ -141,7 +145,7 @@ class Loop : public std::enable_shared_from_this<Loop> {
   // Work from other threads.
   struct Inbox {
     std::vector<std::pair<std::shared_ptr<Connection>, Response>> responses = {};
-    std::vector<std::pair<std::shared_ptr<Connection>, Step>> arrivals = {};
+    std::shared_ptr<Connection> arrivals = {};  // the last one; see Connection::previous_arrival
   };
 
   void ring();  // wakes the loop to process the inbox; any thread
@@ -162,8 +166,9 @@ class Loop : public std::enable_shared_from_this<Loop> {
 
   const Kind kind_;
   std::shared_ptr<Shared> shared_;
-  OperationMemory tick_memory_;  // this and the next outlive the context
+  OperationMemory tick_memory_;  // this and the next two outlive the context
   OperationMemory bell_memory_;
+  OperationMemory turn_memory_;
   boost::asio::io_context context_;
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>> work_;
   boost::asio::steady_timer ticker_;
@@ -217,7 +222,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool take_room();
   void receive_with_room();
   // Called on the loop that it has moved to.
-  void arrive(Loop::Step step);
+  void arrive();
   // Whether it can be closed for a new connection: it is idle, or its request has been incomplete
   // for longer than `patience`. Of two, the one with the earlier last request is closed first.
   bool can_be_closed(SteadyTime now) const;
@@ -227,6 +232,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool is_recent(SteadyTime now) const;
   bool is_known() const { return known_; }  // a request was accepted
 
+  // While it is in an inbox, so that a move needs no memory.
+  std::shared_ptr<Connection> previous_arrival = {};
+  Loop::Step arrival_step = nullptr;
   static constexpr std::size_t kNoSlot = std::numeric_limits<std::size_t>::max();
   std::size_t slot = kNoSlot;  // in the loop's list
 
@@ -276,7 +284,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Counted counted_;
   Socket socket_;
   std::unique_ptr<TlsSession> tls_;  // null: plain
-  int moving_ = -1;                  // the socket between two loops
+  int moving_ = -1;                  // the socket between two loops; close() closes it
   boost::asio::ip::tcp protocol_ = boost::asio::ip::tcp::v4();
   Socket::wait_type send_wait_ = Socket::wait_write;  // what sending waits for
   RequestReader reader_;

@@ -37,21 +37,19 @@ bool Connection::move_to(const std::shared_ptr<Loop>& loop, Loop::Step step) {
   return true;
 }
 
-void Connection::arrive(Loop::Step step) {
+void Connection::arrive() {
   ErrorCode error;
-  bool assigned = false;
   try {
     loop_->insert(shared_from_this());
     socket_ = Socket(loop_->context());
     std::ignore = socket_.assign(protocol_, moving_, error);
-    assigned = !error;
+    if (!error) moving_ = -1;
     if (!error) std::ignore = socket_.non_blocking(true, error);
-    if (!error) return (this->*step)();
+    if (!error) return (this->*arrival_step)();
   } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // Out of memory: closes only this connection.
   }
   close();
-  if (!assigned) ::close(moving_);
 }
 
 bool Connection::move_to_bulk(Loop::Step step) {

@@ -29,6 +29,7 @@ milliseconds tick_interval_for(const ServerOptions& options, Loop::Kind kind) {
 }
 
 constexpr std::size_t kBodiesWaitingMax = 1'000;
+constexpr int kTimers = 3;  // of a loop: its own two, and the acceptor's
 // Of newcomers, before the loop looks for other events.
 constexpr std::chrono::microseconds kNewcomersTurn{100};
 
@@ -54,6 +55,11 @@ Loop::Loop(std::shared_ptr<Shared> shared, Kind kind)
       tick_interval_(tick_interval_for(shared_->options, kind)),
       now_(std::chrono::steady_clock::now()),
       drops_(shared_->options.dropped_bytes_per_second) {
+  // Makes room in Asio's queue of timers, so that starting one later needs no memory for it.
+  std::vector<asio::steady_timer> timers;
+  for (int i = 0; i < kTimers; ++i) {
+    timers.emplace_back(context_, std::chrono::hours(1)).async_wait([](const auto&) {});
+  }
   listen_to_bell();
 }
 
@@ -74,10 +80,10 @@ void Loop::run() {
 
 void Loop::adopt(Socket socket, Counted counted) {
   asio::post(context_, [this, socket = std::move(socket), counted = std::move(counted)]() mutable {
+    if (stopping_) return;
+    start_ticking();
     pending_.emplace_back(std::move(socket), std::move(counted));
-    if (stopping_) return pending_.clear();
-    if (pending_.size() == 1) return start_pending();
-    start_ticking();  // a reply is due, unless there was no memory for it
+    if (pending_.size() == 1) start_pending();
   });
 }
 
@@ -97,15 +103,16 @@ bool Loop::expect() {
       return false;
     }
   }
-  inbox_.arrivals.reserve(inbox_.arrivals.size() + expected_ + 1);  // so that take() cannot fail
   ++expected_;
   return true;
 }
 
 void Loop::take(std::shared_ptr<Connection> connection, Step step) {
+  connection->arrival_step = step;
   {
     const std::lock_guard lock(mutex_);
-    inbox_.arrivals.emplace_back(std::move(connection), step);
+    connection->previous_arrival = std::move(inbox_.arrivals);
+    inbox_.arrivals = std::move(connection);
   }
   ring();
 }
@@ -162,16 +169,17 @@ void Loop::defer(const std::shared_ptr<Connection>& newcomer,
                  std::move_only_function<void()> step) {
   try {
     newcomers_.emplace_back(newcomer, std::move(step));
-    post_turn_of_newcomers();
   } catch (const std::exception&) {  // out of memory: closes only this connection
-    newcomer->close();
+    return newcomer->close();
   }
+  post_turn_of_newcomers();
 }
 
 void Loop::post_turn_of_newcomers() {
   if (newcomers_.empty() || newcomers_have_turn_) return;
-  asio::post(context_, [this] { serve_newcomers(); });
-  newcomers_have_turn_ = true;  // not if there was no memory: tick() posts it then
+  asio::post(context_,
+             asio::bind_allocator(turn_memory_.allocator(), [this] { serve_newcomers(); }));
+  newcomers_have_turn_ = true;
 }
 
 void Loop::serve_newcomers() {
@@ -294,7 +302,6 @@ void Loop::tick() {
   }
   give_room();
   if (!pending_.empty()) start_pending();
-  post_turn_of_newcomers();
 }
 
 bool Loop::queue_for_room(std::shared_ptr<Connection> connection) {
@@ -332,6 +339,7 @@ void Loop::stop() {
       connection->stop_if_idle();
     }
     ticker_.cancel();  // the tick that follows goes at the pace of a stop
+    start_ticking();
     finish_if_empty();
   });
 }
@@ -350,7 +358,7 @@ void Loop::finish_if_empty() {
   work_.reset();
 }
 
-void Loop::post_response(std::shared_ptr<Connection> connection, Response response) {
+void Loop::post_response(const std::shared_ptr<Connection>& connection, Response response) {
   bool wake = false;
   try {
     const std::lock_guard lock(mutex_);
@@ -384,22 +392,22 @@ void Loop::listen_to_bell() {
 }
 
 void Loop::open_inbox() {
-  opened_.responses.clear();  // what an exception has left
-  opened_.arrivals.clear();
   {
     const std::lock_guard lock(mutex_);
     std::swap(opened_, inbox_);
-    expected_ -= opened_.arrivals.size();
   }
   for (auto& [connection, response] : opened_.responses) {
     shared_->memory.release(response.body.size());
     connection->deliver(std::move(response));
   }
   opened_.responses.clear();
-  for (auto& [connection, step] : opened_.arrivals) {
-    connection->arrive(step);
+  while (const auto connection = std::move(opened_.arrivals)) {
+    opened_.arrivals = std::move(connection->previous_arrival);
+    connection->arrive();
+    const std::lock_guard lock(mutex_);
+    --expected_;
   }
-  opened_.arrivals.clear();
+  finish_if_empty();  // not before the last arrival
   if (room_released_.exchange(false)) give_room();
 }
 

@@ -18,9 +18,8 @@ TEST(EventLoop, EndsWhileOtherThreadsWakeIt) {
       ServerOptions{}, [](const Request&, Respond respond) { respond({}); }, 1);
   for (int round = 0; round < 100; ++round) {
     const auto loop = std::make_shared<Loop>(shared, Loop::Kind::kSmall);
-    ++shared->connections;
     const auto connection =
-        std::make_shared<Connection>(loop, Socket(loop->context()), Counted(shared.get()));
+        std::make_shared<Connection>(loop, Socket(loop->context()), count_connection(*shared));
     ASSERT_TRUE(loop->expect());
     std::atomic<bool> waking = true;
     std::thread releases([&] {

@@ -7,19 +7,21 @@
 
 #include <cstddef>
 #include <new>
+#include <utility>
 
 namespace stator::http {
 
 class OperationMemory {
  public:
+  static constexpr std::size_t kBytes = 256;
+
   OperationMemory() = default;
   OperationMemory(const OperationMemory&) = delete;
   OperationMemory& operator=(const OperationMemory&) = delete;
 
-  // A second or unexpectedly large operation gets other memory.
+  // A second operation gets other memory.
   void* allocate(std::size_t bytes) {
-    if (in_use_ || bytes > sizeof bytes_) return ::operator new(bytes);
-    in_use_ = true;
+    if (std::exchange(in_use_, true)) return ::operator new(bytes);
     return bytes_;
   }
   void deallocate(void* memory) {
@@ -33,7 +35,10 @@ class OperationMemory {
     explicit Allocator(OperationMemory& the_memory) : memory(&the_memory) {}
     template <class U>
     Allocator(const Allocator<U>& other) : memory(other.memory) {}  // NOLINT
-    T* allocate(std::size_t count) { return static_cast<T*>(memory->allocate(count * sizeof(T))); }
+    T* allocate(std::size_t /*count*/) {
+      static_assert(sizeof(T) <= kBytes);
+      return static_cast<T*>(memory->allocate(sizeof(T)));
+    }
     void deallocate(T* pointer, std::size_t /*count*/) { memory->deallocate(pointer); }
     template <class U>
     bool operator==(const Allocator<U>& other) const {
@@ -46,7 +51,7 @@ class OperationMemory {
   Allocator<std::byte> allocator() { return Allocator<std::byte>(*this); }
 
  private:
-  alignas(std::max_align_t) std::byte bytes_[256];
+  alignas(std::max_align_t) std::byte bytes_[kBytes];
   bool in_use_ = false;
 };
 

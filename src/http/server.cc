@@ -19,7 +19,6 @@
 namespace stator::http {
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using ErrorCode = boost::system::error_code;
 
 struct Server::Impl {
   Impl() = default;
@@ -43,7 +42,7 @@ struct Server::Impl {
   void accept();
   void accept_after(Throttle::Duration time);
   void on_acceptable();
-  ErrorCode accept_one();
+  boost::system::error_code accept_one();
   void stop();
 };
 
@@ -58,10 +57,13 @@ Result<void> Server::Impl::listen() {
   const std::string where = (address.is_v6() ? "[" + options.address + "]" : options.address) +
                             ":" + std::to_string(options.port);
   acceptor.emplace(loops.front()->context());
+  // Otherwise accept() would wait for the next connection after one that was aborted.
+  const tcp::acceptor::enable_connection_aborted returns_aborted(true);
   // Accepted sockets inherit no_delay, so a response never waits for the acknowledgment of another.
   const bool listening = !acceptor->open(endpoint.protocol(), error) &&
                          !acceptor->set_option(tcp::acceptor::reuse_address(true), error) &&
                          !acceptor->set_option(tcp::no_delay(true), error) &&
+                         !acceptor->set_option(returns_aborted, error) &&
                          !acceptor->non_blocking(true, error) && !acceptor->bind(endpoint, error) &&
                          !acceptor->listen(tcp::acceptor::max_listen_connections, error);
   if (listening) port = acceptor->local_endpoint(error).port();
@@ -77,17 +79,18 @@ Result<void> Server::Impl::listen() {
   return fail(Code::kIo, "cannot listen on " + where + ": " + error.message());
 }
 
-// Needs no further memory: Asio's own accept would be lost if there were none for the socket.
+// Needs no memory. Asio's async_accept() would be lost if there were none for the socket.
 void Server::Impl::accept() {
-  acceptor->async_wait(tcp::acceptor::wait_read,
-                       asio::bind_allocator(accept_memory.allocator(),
-                                            [this](const ErrorCode&) { on_acceptable(); }));
+  acceptor->async_wait(
+      tcp::acceptor::wait_read,
+      asio::bind_allocator(accept_memory.allocator(),
+                           [this](const boost::system::error_code&) { on_acceptable(); }));
 }
 
 void Server::Impl::on_acceptable() {
   if (!acceptor->is_open()) return;
   try {
-    const ErrorCode error = accept_one();
+    const boost::system::error_code error = accept_one();
     if (error && error != asio::error::connection_aborted && error != asio::error::would_block) {
       return accept_after(std::chrono::milliseconds(50));  // no free file descriptor
     }
@@ -99,30 +102,26 @@ void Server::Impl::on_acceptable() {
   wait > Throttle::Duration::zero() ? accept_after(wait) : accept();
 }
 
-ErrorCode Server::Impl::accept_one() {
+boost::system::error_code Server::Impl::accept_one() {
   Loop& loop = *loops[next_loop % loops.size()];
   Socket socket(loop.context());
-  ErrorCode error;
+  boost::system::error_code error;
   if (acceptor->accept(socket, error)) return error;
   ++next_loop;
   // Over the limit, an idle connection or the new one is closed. Until then each has a file
   // descriptor, so only a few can be over the limit at a time.
   constexpr std::size_t kOverMax = 64;
   if (shared->connections.load() >= shared->options.connections_max + kOverMax) return error;
-  ++shared->connections;
-  loop.adopt(std::move(socket), Counted(shared.get()));
+  loop.adopt(std::move(socket), count_connection(*shared));
   return error;
 }
 
 void Server::Impl::accept_after(Throttle::Duration time) {
-  try {
-    pause->expires_after(time);
-    pause->async_wait(asio::bind_allocator(accept_memory.allocator(), [this](const ErrorCode&) {
-      if (acceptor->is_open()) accept();
-    }));
-  } catch (const std::exception&) {
-    accept();  // no memory for the timer
-  }
+  pause->expires_after(time);
+  pause->async_wait(
+      asio::bind_allocator(accept_memory.allocator(), [this](const boost::system::error_code&) {
+        if (acceptor->is_open()) accept();
+      }));
 }
 
 void Server::Impl::stop() {

@@ -30,7 +30,7 @@ TEST(PlainJson, RejectsTextThatIsNotAnObject) {
 }
 
 TEST(PlainJson, RejectsMoreLevelsThanItemsHave) {
-  const auto nested = [](int depth) {
+  const auto nested = [](std::size_t depth) {
     return "{\"a\":" + std::string(depth, '[') + std::string(depth, ']') + "}";
   };
   EXPECT_TRUE(wire::item_from_plain_json(nested(31)));
