@@ -46,9 +46,9 @@ struct DatabaseOptions {
   // the process may use, at least 8 MB and at most 8 GB. It includes the indexes and filters of all
   // files, which stay in memory: about 1.3 bytes per item and 45 bytes per 16 KB of data.
   std::size_t cache_bytes = 0;
-  // Size limit of the vectors that are kept in memory because they are searched often. A vector
-  // takes about 100 bytes, and one for each component. 0: the default of `cache_bytes`. Not used
-  // in PostgreSQL.
+  // Size limit, in bytes, of the vectors that are kept in memory because they are searched often. A
+  // vector takes about 100 bytes and a byte for each component. 0: the default of `cache_bytes`.
+  // Not used in PostgreSQL.
   std::size_t vector_cache_bytes = 0;
   // A thread builds a graph for a partition of a vector index that has at least this many vectors
   // in this memory and is searched often. Searches then return most of the nearest vectors: about
@@ -66,12 +66,13 @@ struct DatabaseOptions {
 class Database final : public Client {
  public:
   // Errors: kLocked if another process has the directory open; kCorruption if the directory is
-  // damaged or is not a Stator directory; kIo if a file system call fails; kInvalidArgument for
-  // invalid rules of the test mode.
-  // Of a store: kInvalidArgument for an invalid URL, a path in addition to it, an unsuitable server
-  // or a newer version; kNotFound if the schema is not initialized; kAccessDenied if the role lacks
-  // privileges; kUnavailable if the server cannot be reached or accepts no writes; kIo without
-  // libpq. Messages name the remedy and contain no password.
+  // damaged or is not a Stator directory; kIo if a file system call fails, `path` is not a
+  // directory, or it has no data and `create_if_missing` is false; kInvalidArgument for invalid
+  // rules of the test mode. Errors with `store`: kInvalidArgument for an invalid URL, a path in
+  // addition to it, an unsuitable server or a newer version; kNotFound if the schema is not
+  // initialized; kAccessDenied if the role lacks privileges; kUnavailable if the server cannot be
+  // reached or accepts no writes; kIo without libpq. Messages name the remedy and contain no
+  // password.
   static Result<Database> open(const DatabaseOptions& options = {});
 
   Database(Database&&) noexcept;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// AtomicSnapshot<T>: an immutable value that many threads read while few replace it.
+// AtomicSnapshot<T>: an immutable value that many threads read while one replaces it.
 //
 // Each reader takes a reference from its own slot, so that readers do not contend for one counter.
-// A replaced value lives until its last reader releases it.
+// A replaced value lives until its last reader releases it. get() returns null before the first
+// set(). During set(), threads can get the old or the new value; after it, all get the new one.
+// Thread safety: get() from any thread; set() from one thread at a time.
 #pragma once
 
 #include <array>

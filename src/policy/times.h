@@ -11,9 +11,10 @@
 namespace stator::policy {
 
 // Unix milliseconds of "2026", "2026-11", "2026-11-22", "2026-11-22T20:15Z",
-// "2026-11-22T20:15:30.5+01:00" or "1795378530"; absent for any other text.
+// "2026-11-22T20:15:30.5+01:00" or "1795378530" (from 0 to the end of 9999); absent for any other
+// text. Without a month, a day or a time, it is the first one, in UTC.
 std::optional<int64_t> parse_time(std::string_view text);
-// "2026-11-22T20:15:30Z"
+// In UTC, rounded down to a second: "2026-11-22T20:15:30Z".
 std::string time_text(int64_t unix_ms);
 // Text that parse_time() reads as exactly this time: "2026-11-22T20:15:30.500Z".
 std::string exact_time_text(int64_t unix_ms);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Progress: how far a store has acknowledged writes, in a file next to the database.
 //
-// With it, a log that lost its end differs from one whose last write was never acknowledged. The
+// When a directory is opened, it shows whether the log has lost acknowledged writes at its end. The
 // file is written without a sync after each group of writes, so it survives the process. It never
-// claims more than was acknowledged, and after a loss of power it can claim less. Only the end of
-// the commit versions is synced before it counts.
+// claims more than was acknowledged, and after a loss of power it can claim less. Reserved commit
+// versions are synced before they are used.
 // Layout: docs/formats/directory.md.
 #pragma once
 
@@ -21,11 +21,11 @@ namespace stator {
 
 struct Progress {
   uint64_t last_row = 0;             // the number of the last acknowledged row
-  uint64_t commit_versions_end = 0;  // above every commit version that was shown; 0: unknown
+  uint64_t commit_versions_end = 0;  // above all commit versions shown or reserved; 0: unknown
   bool synced = true;                // false: the writes had only reached the operating system
   std::string boot = {};             // the boot_id() at that time
 
-  // Above every commit version that a reader can have seen. Each is at most a row's number.
+  // The first commit version that no reader can have seen. A version is at most its row's number.
   uint64_t unused_versions() const { return std::max(commit_versions_end, last_row + 1); }
 };
 
@@ -37,12 +37,14 @@ class ProgressFile {
  public:
   // Opens or creates the file. A new file is durable on return. Errors: kIo.
   static Result<ProgressFile> open(const std::filesystem::path& path);
-  // Absent if there is no file, or none of it is readable.
+  // Absent if the file does not exist or contains no valid progress.
   static std::optional<Progress> read(const std::filesystem::path& path);
 
-  // A failure leaves the earlier progress in place: the file then claims less. Errors: kIo.
+  // Survives a loss of power only after sync(). A failure leaves the earlier progress in place: the
+  // file then claims less. Errors: kIo.
   Result<void> write(const Progress& progress);
-  Result<void> sync();
+  Result<void> sync();  // Errors: kIo.
+  // Whether the file was deleted after it was opened.
   bool is_deleted() const;
 
  private:

@@ -8,8 +8,8 @@
 
 namespace stator {
 
-// Returns at most `parts` adjacent ranges that cover `range` exactly. They depend only on the
-// bounds, so they are the same each time.
+// Returns at most `parts` adjacent ranges, in order, that cover `range` exactly. They depend only
+// on the arguments. `parts` is at least 1, and the range does not end before it begins.
 std::vector<KeyRange> split_by_hash(const KeyRange& range, std::size_t parts);
 
 }  // namespace stator

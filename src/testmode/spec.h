@@ -40,7 +40,7 @@ struct Rule {
   double probability = 1;  // of a fault for each request from `first` to `last`
   bool applied = false;    // kInternalError: the operation runs, only its response is lost
   Code error = Code::kProvisionedThroughputExceeded;  // kThrottling
-  std::string limit = {};  // kThrottling: the end of the reason; empty: the usual one of `error`
+  std::string limit = {};  // kThrottling: the end of the reason; empty: the one of `error`
   int64_t ms = 0;          // kDelay, the lags, kCreating
   int64_t ms_max = 0;      // kDelay: a time from `ms` to this one
   int64_t burst_seconds = kBurstSecondsMax;  // kProvisionedThroughput: how long unused units stay
@@ -58,11 +58,11 @@ struct Spec {
 inline constexpr std::size_t kSpecBytesMax = 64UL << 10;
 inline constexpr std::size_t kRulesMax = 100;
 
-// `operations` are the names that rules can have. Errors: kInvalidArgument with one line that names
-// the member, also for unknown ones.
+// `operations`: the names of operations that rules can contain. Errors: kInvalidArgument with one
+// line that names the member, also for unknown members and above the limits.
 Result<Spec> parse_spec(std::string_view json, std::span<const std::string_view> operations);
 
-// Operations on items.
+// Whether it is an operation on items.
 bool is_data_operation(std::string_view name);
 
 // The rule as a member of `rules`, with the operations that it applies to.

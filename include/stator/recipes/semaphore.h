@@ -26,8 +26,9 @@
 // Thread safety: any thread can call Semaphore's methods and Lease::lost; the other methods of a
 // Lease must be called from one thread at a time.
 // Lifetime: leases borrow the client and the time source, not the Semaphore.
-// Errors: kInvalidArgument, kHeld, kTimeout, kCancelled, kLost, kLimitsDisagree (the name has a
-// different number of permits), kConflict (the item is not a lock), and the client's.
+// Errors: kInvalidArgument, kHeld, kTimeout, kCancelled, kLost, kNotFound (for operators),
+// kLimitsDisagree (the name has a different number of permits), kConflict (the item is not a lock),
+// and the client's.
 // Layout: docs/formats/recipes.md.
 #pragma once
 
@@ -224,12 +225,13 @@ class Semaphore {
   // For operators: revokes all permits, or only that of one owner, without waiting. Holders notice
   // when they renew, commit or release. Returns the new highest fencing token; pass it to the
   // resource that the lock protects, so that it rejects the previous holders.
-  // Errors: kTransactionConflict, which is retryable(), if others keep changing the lock.
+  // `owner` is a LockHolder::owner. Errors: kNotFound if the name was never held, or `owner` does
+  // not hold it; kTransactionConflict, which is retryable(), if others keep changing the lock.
   Result<Fence> break_lock(const LockName& name, const std::optional<std::string>& owner = {});
 
   // For operators: changes the number of permits of a name. An acquire with the old number then
   // fails with kLimitsDisagree. Surplus holders stay until they release.
-  // Errors: kNotFound if the name was never held.
+  // `permits`: 1 to 1,000. Errors: kNotFound if the name was never held.
   Result<void> set_permits(const LockName& name, int permits);
 
   // The state contained in a kHeld, kTimeout or kLimitsDisagree error.

@@ -17,8 +17,8 @@
 // every call that depends on it returns kLimitsDisagree, with both values in the message.
 // Exception: sensors and readings that an earlier release wrote have no settings until
 // change_settings(); each registry uses its own options. The first write looks for them with two
-// scans, together at most 1,000 items, 1 MB each. If they find none, or it may not scan, it stores
-// the settings.
+// scans, of at most 1 MB each and 1,000 items together. If they find none, or it may not scan, it
+// stores the settings.
 // Cost: a registry reads the settings before its first request and then at most once per minute:
 // one request and 1 RCU. Without stored settings, each at() also reads them, and the first write
 // also costs these two scans and a write.

@@ -10,8 +10,8 @@
 // mode or retention differs from the stored one, every call returns kLimitsDisagree, with both
 // values in the message. A toggle without a retention uses the stored one. Exception: events that
 // an earlier release wrote have no settings until change_retention(); each toggle uses its own
-// options. The first save looks for them with two scans, together at most 1,000 items, 1 MB each.
-// If they find none, or it may not scan, it stores the settings.
+// options. The first save looks for them with two scans, of at most 1 MB each and 1,000 items
+// together. If they find none, or it may not scan, it stores the settings.
 // Cost: see ToggleMode and Answer, for items under 1 KB. In addition, a toggle reads the settings
 // before its first request and then at most once per minute: one request and 1 RCU. If there are
 // none, the first save also costs these two scans and a write.

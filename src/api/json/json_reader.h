@@ -28,11 +28,11 @@ namespace stator::wire {
 
 using Json = simdjson::dom::element;
 
-// A parsed text. Small documents borrow the parser of their thread, so a thread can have only one
-// of them at a time.
+// A parsed text. Its Json values are valid as long as it exists. Documents of up to 64 KB borrow
+// the parser of their thread: parsing another one on this thread invalidates them.
 class Document {
  public:
-  static Result<Document> parse(std::string_view text);  // kSerialization
+  static Result<Document> parse(std::string_view text);  // Errors: kSerialization, no message.
   Json root() const { return root_; }
 
  private:
@@ -42,6 +42,7 @@ class Document {
 
 class Reader;
 
+// The constraint of an enumeration with these values, as violations state it.
 std::string enum_constraint(std::string_view values);
 
 template <class T>
@@ -73,7 +74,7 @@ class Reader {
   explicit Reader(Layer layer = Layer::kOlder) : layer_(layer) {}
 
   Layer layer() const { return layer_; }
-  // Malformed JSON or a wrong JSON type: reading has stopped.
+  // A wrong JSON type, or another error than kValidation: reading has stopped.
   bool failed() const { return error_.has_value(); }
   // Neither failed() nor an invalid value nor a violated constraint.
   bool sound() const { return !failed() && !invalid_ && constraints_.empty(); }
@@ -93,8 +94,8 @@ class Reader {
   double real(Json json);
   // Converts Unix seconds to milliseconds. Clamps to 1e11 seconds before or after 1970.
   int64_t time_ms(Json json);
-  // A table's name, also if the JSON contains its ARN. The second is for operations on tables,
-  // which report other violations by an empty name.
+  // A table's name, also if the JSON contains its ARN. The second one is for operations on tables,
+  // for which an empty name violates other constraints.
   std::string table_name(Json json);
   std::string managed_table_name(Json json);
 

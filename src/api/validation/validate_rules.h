@@ -15,7 +15,8 @@ namespace stator {
 // kValidation: `text` after "One or more parameter values were invalid: ".
 Failure invalid(std::string_view text);
 
-// The messages: for a stream without a view type, and for a view type without a stream.
+// Rejects a stream without a view type, and a view type without a stream, with these messages.
+// Errors: kValidation.
 Result<void> check_stream(const StreamSpecification& stream, std::string_view without_view,
                           std::string_view with_view);
 
@@ -32,7 +33,7 @@ Result<void> check_constraints(const T& request) {
 Result<void> check_placeholders(bool has_expression, const std::optional<Names>& names,
                                 const std::optional<Values>& values = {},
                                 std::string_view absent = {}, Layer layer = Layer::kOlder);
-// Returns the message about values without an expression. It does not list the missing ones with
+// Returns the message about values without an expression. It contains `absent`, except with
 // Layer::kCounted.
 std::string values_without_expression(Layer layer, std::string_view absent);
 

@@ -28,7 +28,7 @@ enum class CatalogRow : char {
   kLog = 'l',        // space: definition of a change log
   kCounters = 'c',   // space: items and bytes, see catalog_counters.cc
   kBackfill = 'b',   // space of the backfill: the row key of the last item that it has read
-  kLease = 'j',      // the key of a record or a kBackfill row, without 'a' or 'b': the job's lease
+  kLease = 'j',      // the key of a record or a kBackfill row, from its letter on: the job's lease
   kVersion = 'v',    // nothing: the catalog's version; space: that of the table with this space
   kMigration = 'm',  // nothing: during a migration, the key of the last row that was moved
   kPins = 'p',       // space: the records that pin it, and the trimmed part of a log, see pins.h

@@ -30,10 +30,12 @@ namespace stator::recipes {
 
 class FeedStream {
  public:
+  // The state must outlive it.
   FeedStream(const FeedState& state, std::stop_token stop);
 
   // Reads each shard once. Returns false if there was nothing new, or only posts that other workers
-  // have claimed. Errors: kConflict if the table has no stream of new and old images.
+  // have claimed. Errors: kCancelled after a stop; kConflict if the table has no stream of new and
+  // old images; the client's.
   Result<bool> look(Delivery& delivery);
 
  private:
@@ -67,7 +69,8 @@ class FeedStream {
 
   // Claims the shard and returns its item; absent while another worker has claimed it.
   Result<std::optional<Item>> claim(const std::string& shard);
-  // Stores the position. False if the claim was lost.
+  // Stores the position, and renews the claim if `go_on`, otherwise gives it up. False if the claim
+  // was lost.
   Result<bool> note(const std::string& shard, const Reading& reading, bool go_on);
 
   const FeedState& state_;

@@ -31,7 +31,7 @@ std::chrono::milliseconds Monitor::horizon_lag() const {
 void Monitor::run(const std::stop_token& stop) {
   Session session(connections_, server_);
   for (;;) {
-    static_cast<void>(look(session));  // the session reports problems to the server
+    static_cast<void>(check(session));  // the session reports problems to the server
     const std::chrono::milliseconds lag = horizon_lag();
     if (report_ && lag > lag_reported_ && !is_reported_) {
       report_(LogLevel::kWarning,
@@ -46,7 +46,7 @@ void Monitor::run(const std::stop_token& stop) {
   }
 }
 
-Result<void> Monitor::look(Session& session) {
+Result<void> Monitor::check(Session& session) {
   STATOR_ASSIGN_OR_RETURN(const Rows rows, session.read([](Connection& connection) {
     return connection.execute(Statement::kHorizon);
   }));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monitor: checks the server every two seconds, on a thread with its own connection. So the health
-// is known without requests, also after the server has recovered.
+// Monitor: checks the PostgreSQL server every two seconds, on a thread with its own connection. So
+// `Server` knows of a failure and of a recovery without requests.
 //
 // Thread safety: any thread.
 #pragma once
@@ -18,7 +18,8 @@ namespace stator::postgres {
 
 class Monitor {
  public:
-  // The server must outlive it. `report` gets a line when the lag exceeds `lag_reported`.
+  // The server must outlive it. The thread calls `report` once when the lag exceeds `lag_reported`,
+  // and again only after the lag has fallen.
   Monitor(const ConnectionOptions& connections, Server& server, StoreReport report,
           std::chrono::milliseconds lag_reported);
   Monitor(const Monitor&) = delete;
@@ -26,14 +27,15 @@ class Monitor {
   ~Monitor() = default;  // waits for a check in progress
 
   // How long one transaction has held back the safe position, and so hidden newer commits from
-  // readers of the log. Transactions that end within two checks are not detected.
+  // readers of the log. Zero until two checks in a row have seen the transaction; unchanged while
+  // checks fail.
   std::chrono::milliseconds horizon_lag() const;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
 
   void run(const std::stop_token& stop);
-  Result<void> look(Session& session);
+  Result<void> check(Session& session);
 
   const ConnectionOptions connections_;
   Server& server_;
