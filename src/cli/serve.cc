@@ -374,7 +374,9 @@ void add_serve(CLI::App& app, Invocation& invocation) {
           ->type_name("sync|os")
           ->check(CLI::IsMember({"sync", "os"}).description(""))
           ->capture_default_str();
-  command->add_option("--threads", flags->threads, "Event loops; 0 is one per core")
+  command
+      ->add_option("--threads", flags->threads,
+                   "Event loops; 0 is one for each processor that the process may use")
       ->type_name("N")
       ->check(CLI::Range(0, 256).description(""))
       ->capture_default_str();

@@ -14,6 +14,7 @@
 #include <thread>
 #include <tuple>
 
+#include "base/processors.h"
 #include "http/connection.h"
 
 namespace stator::http {
@@ -145,8 +146,7 @@ void Server::Impl::stop() {
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options, Handler handler) {
   try {
     auto impl = std::make_unique<Impl>();
-    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const int threads = options.threads > 0 ? std::min(options.threads, 256) : cores;
+    const int threads = std::min(options.threads > 0 ? options.threads : usable_processors(), 256);
     impl->shared = std::make_shared<Shared>(std::move(options), std::move(handler), threads);
     for (int i = 0; i < threads; ++i) {
       const auto kind = i == 0 ? Loop::Kind::kAccepting : Loop::Kind::kSmall;

@@ -73,7 +73,7 @@ using Handler = std::function<void(const Request&, Respond)>;
 struct ServerOptions {
   std::string address = "127.0.0.1";        // numeric, IPv4 or IPv6
   uint16_t port = 0;                        // 0: a free one
-  int threads = 0;                          // event loops; 0: one per core
+  int threads = 0;                          // event loops; 0: usable_processors()
   std::shared_ptr<const Tls> tls = {};      // null: plain HTTP
   std::size_t body_bytes_max = 16UL << 20;  // `too_large` responds to larger ones
   std::size_t header_bytes_max = 64UL << 10;

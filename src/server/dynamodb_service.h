@@ -16,11 +16,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "access/authorize.h"
+#include "base/processors.h"
 #include "console/console.h"
 #include "engine/background/worker.h"
 #include "engine/engine.h"
@@ -127,8 +127,8 @@ class DynamoDbService {
   std::function<std::string(uint64_t after)> history_page_ = {};
   std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
-  // Vector searches keep their threads busy, so half of the cores are left for other requests.
-  Worker searching_{std::max(1U, std::thread::hardware_concurrency() / 2)};
+  // Vector searches keep their threads busy, so half of the processors are left for other requests.
+  Worker searching_{std::max<std::size_t>(1, usable_processors() / 2)};
   Worker metrics_worker_;
 };
 

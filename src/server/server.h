@@ -35,7 +35,7 @@ struct ServerOptions {
   std::size_t approximate_search_rows = 50'000;  // 0: all searches of vectors are exact
   std::filesystem::path buckets = {};            // see DatabaseOptions
   ListenAddress listen = {};
-  int threads = 0;                                    // event loops; 0: one per core
+  int threads = 0;                                    // event loops; 0: usable_processors()
   std::chrono::milliseconds idle_timeout{120'000};    // of a connection between requests
   std::chrono::milliseconds request_timeout{30'000};  // see http::ServerOptions
   std::chrono::milliseconds sweep_interval{1000};     // see EngineOptions
