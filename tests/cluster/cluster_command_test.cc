@@ -150,8 +150,11 @@ TEST_F(ClusterCommand, ServeRefusesDatabasesThatItCannotUse) {
   expect_refusal({"serve", "--store", own_postgres()->url(role), "--schema", schema_.name()}, 1,
                  "role '" + role + "' lacks privileges in schema '" + schema_.name() + "': USAGE");
   sql("DROP ROLE " + role);
-  expect_refusal({"serve", "--store", "postgresql://ann@127.0.0.1:1/d"}, 1,
-                 "could not connect to PostgreSQL: ");
+  const std::string refused =
+      "connection to server at \"127.0.0.1\", port 1 failed: Connection refused";
+  expect_refusal({"serve", "--store", "postgresql://ann@127.0.0.1:1,127.0.0.1:1/d"}, 1,
+                 "could not connect to PostgreSQL: " + refused + "; " + refused +
+                     "; check the connection string and that the server runs");
 }
 
 TEST_F(ClusterCommand, ServeRefusesPreparedTransactionsAndStandbys) {

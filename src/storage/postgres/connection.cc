@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
+#include <string_view>
 #include <utility>
 
 #include "storage/postgres/libpq_library.h"
@@ -17,10 +19,15 @@ namespace {
 
 constexpr const char* kOutOfMemoryState = "53200";
 
+// libpq's message has a line for each host. Further explanations, which begin with a tab, are left
+// out.
 std::string one_line(const char* text) {
-  std::string line = text == nullptr ? "" : text;
-  while (!line.empty() && line.back() == '\n') line.pop_back();
-  std::ranges::replace(line, '\n', ' ');
+  std::string line;
+  for (const auto part : std::views::split(std::string_view(text == nullptr ? "" : text), '\n')) {
+    const std::string_view next(part.begin(), part.end());
+    if (next.empty() || next.front() == '\t') continue;
+    line.append(line.empty() ? "" : "; ").append(next);
+  }
   return line;
 }
 
