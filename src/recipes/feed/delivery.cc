@@ -14,7 +14,8 @@ namespace {
 
 constexpr int kFollowersPage = 1000;
 constexpr int64_t kOutboxPage = 100;
-constexpr int kMaxLooks = 8;  // attempts on a post that keeps changing; the next delivery continues
+constexpr int kMaxAttempts =
+    8;  // attempts on a post that keeps changing; the next delivery continues
 constexpr int kMaxUnclaimedInARow = 3;
 constexpr int kMaxFailedRetries = 10;
 constexpr std::size_t kMaxReached = 100'000;
@@ -125,16 +126,16 @@ Result<Delivery::Outcome> Delivery::put_off(const Item& key, const UserId& autho
 }
 
 Result<Delivery::Outcome> Delivery::deliver_claimed(Job& job) {
-  for (int looks = 0; looks < kMaxLooks; ++looks) {
+  for (int attempts = 0; attempts < kMaxAttempts; ++attempts) {
     auto claimed = claim(job);
     const bool is_unclaimed = !claimed && claimed.error().retryable();
     unclaimed_in_a_row_ = is_unclaimed ? unclaimed_in_a_row_ + 1 : 0;
-    STATOR_ASSIGN_OR_RETURN(Look look, std::move(claimed));
-    if (!look.mine) {
-      return look.post && look.post->contains("outbox") ? Outcome::kBusy : Outcome::kDone;
+    STATOR_ASSIGN_OR_RETURN(Claim found, std::move(claimed));
+    if (!found.mine) {
+      return found.post && found.post->contains("outbox") ? Outcome::kBusy : Outcome::kDone;
     }
-    if (!look.post) return fail(Code::kInternalServerError, "a claim returned no item");
-    job.version = version_of(job.author, *std::move(look.post));
+    if (!found.post) return fail(Code::kInternalServerError, "a claim returned no item");
+    job.version = version_of(job.author, *std::move(found.post));
     STATOR_ASSIGN_OR_RETURN(const bool passed, pass(job));
     if (!passed) continue;
     STATOR_ASSIGN_OR_RETURN(const bool finished, finish(job));
@@ -144,7 +145,7 @@ Result<Delivery::Outcome> Delivery::deliver_claimed(Job& job) {
 }
 
 // Reads the post, and claims it for a while if it is in the outbox and unclaimed.
-Result<Delivery::Look> Delivery::claim(const Job& job) {
+Result<Delivery::Claim> Delivery::claim(const Job& job) {
   const UpdateItemRequest take{
       .table = options_.table,
       .key = job.key,
@@ -155,10 +156,10 @@ Result<Delivery::Look> Delivery::claim(const Job& job) {
       .on_condition_failure = ReturnValuesOnConditionCheckFailure::kAllOld};
   auto taken = with_retries(options_.retry, state_.time, stop_,
                             [&] { return state_.client.update_item(take); });
-  if (taken) return Look{.post = std::move(taken->attributes), .mine = true};
+  if (taken) return Claim{.post = std::move(taken->attributes), .mine = true};
   if (taken.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(taken));
   STATOR_ASSIGN_OR_RETURN(std::optional<Item> there, state_.refused_by(taken.error(), job.key));
-  return Look{.post = std::move(there)};
+  return Claim{.post = std::move(there)};
 }
 
 // Writes all copies of the version. Returns false, and stops writing, if the post or its claim has
@@ -198,8 +199,8 @@ Result<std::string> Delivery::spread_of(const Job& job) {
   }
   if (merged) STATOR_RETURN_IF_ERROR(state_.merged_authors.add(state_, job.author, stop_));
   const std::string spread = merged ? kSpreadMerged : kSpreadCopies;
-  STATOR_ASSIGN_OR_RETURN(const bool noted, note(job, "spread", spread));
-  return noted ? spread : std::string();
+  STATOR_ASSIGN_OR_RETURN(const bool still_mine, store(job, "spread", spread));
+  return still_mine ? spread : std::string();
 }
 
 Result<bool> Delivery::has_too_many_followers(const UserId& author) {
@@ -241,33 +242,34 @@ Result<bool> Delivery::pass_followers(const Job& job) {
                                     .values = values_of(job.version, job.claim)};
   const std::string* resume = text_in(job.version.post, "outbox_cursor");
   std::string cursor = resume != nullptr ? *resume : std::string();
-  bool is_noted = true;  // the cursor is stored
+  bool is_stored = true;  // the cursor is stored
   do {
     auto page = state_.followers->page(job.author, kFollowersPage, cursor);
     if (!page) {
       // The next attempt continues here.
-      if (!is_noted) static_cast<void>(note(job, "outbox_cursor", cursor));
+      if (!is_stored) static_cast<void>(store(job, "outbox_cursor", cursor));
       return failure_of(std::move(page));
     }
     const std::vector<UserId> users = unreached(job, std::move(page->items));
-    STATOR_ASSIGN_OR_RETURN(const bool unchanged_since, is_noted
+    STATOR_ASSIGN_OR_RETURN(const bool unchanged_since, is_stored
                                                             ? is_unchanged(job, users)
-                                                            : note(job, "outbox_cursor", cursor));
+                                                            : store(job, "outbox_cursor", cursor));
     if (!unchanged_since) return false;
-    STATOR_ASSIGN_OR_RETURN(const bool noted, recipients_.note(job.version, users, unchanged));
-    if (!noted) return false;
+    STATOR_ASSIGN_OR_RETURN(const bool still_mine,
+                            recipients_.record(job.version, users, unchanged));
+    if (!still_mine) return false;
     STATOR_RETURN_IF_ERROR(copies_.write(job.version, users, Relation::kFollows));
     for (const UserId& user : users) {
       if (!job.version.is_first() && reached_.size() < kMaxReached) reached_.insert(user.text);
     }
     cursor = std::move(page->next);
-    is_noted = false;
+    is_stored = false;
   } while (!cursor.empty());
   return true;
 }
 
-// Whether the post still has this version and claim. Not read if there are no users, if their
-// recipients' notes check it (recipients.h), or if it cannot change again.
+// Whether the post still has this version and claim. Not read if there are no users, if the
+// stored recipients check it (recipients.h), or if it cannot change again.
 Result<bool> Delivery::is_unchanged(const Job& job, const std::vector<UserId>& users) {
   if (users.empty() || !state_.table_followers || job.version.retracted) return true;
   const GetItemRequest get{.table = options_.table,
@@ -293,17 +295,17 @@ Result<bool> Delivery::pass_former(const Job& job, std::string cursor) {
     STATOR_RETURN_IF_ERROR(copies_.write(job.version, users, Relation::kFollowed));
     cursor = std::move(page.next);
     if (cursor.empty()) break;
-    STATOR_ASSIGN_OR_RETURN(const bool noted,
-                            note(job, "former_cursor", tag_of(job.version) + cursor));
-    if (!noted) return false;
+    STATOR_ASSIGN_OR_RETURN(const bool still_mine,
+                            store(job, "former_cursor", tag_of(job.version) + cursor));
+    if (!still_mine) return false;
   } while (true);
   if (job.version.retracted) STATOR_RETURN_IF_ERROR(recipients_.forget(job.version));
   return true;
 }
 
 // Sets an attribute of the post and extends the claim; false if the post has changed since.
-Result<bool> Delivery::note(const Job& job, const std::string& attribute,
-                            const std::string& value) {
+Result<bool> Delivery::store(const Job& job, const std::string& attribute,
+                             const std::string& value) {
   UpdateItemRequest set{.table = options_.table,
                         .key = job.key,
                         .update = "SET " + attribute + " = :value, claim_until = :until",

@@ -54,7 +54,7 @@ class Delivery {
   const Result<void>& first_failure() const { return first_failure_; }
 
  private:
-  struct Look {
+  struct Claim {
     std::optional<Item> post;  // absent: it does not exist
     bool mine = false;         // claimed
   };
@@ -68,7 +68,7 @@ class Delivery {
   Result<Outcome> deliver(Job job);
   Result<Outcome> deliver_claimed(Job& job);
   Result<Outcome> put_off(const Item& key, const UserId& author, Error error);
-  Result<Look> claim(const Job& job);
+  Result<Claim> claim(const Job& job);
   Result<std::string> spread_of(const Job& job);
   Result<bool> has_too_many_followers(const UserId& author);
   Result<bool> pass(const Job& job);
@@ -76,7 +76,7 @@ class Delivery {
   Result<bool> pass_followers(const Job& job);
   Result<bool> is_unchanged(const Job& job, const std::vector<UserId>& users);
   Result<bool> pass_former(const Job& job, std::string cursor);
-  Result<bool> note(const Job& job, const std::string& attribute, const std::string& value);
+  Result<bool> store(const Job& job, const std::string& attribute, const std::string& value);
   Result<bool> finish(const Job& job);
 
   const FeedState& state_;

@@ -26,7 +26,7 @@ class FeedSettings {
   // Before each write of a publisher.
   // Errors: kLimitsDisagree for Outbox::kNone if others deliver.
   Result<void> check_publisher(const FeedState& state) const;
-  // After each look of a worker for posts. Sends requests at most every kSettingsAge.
+  // After each time that a worker has read the stream. Sends requests at most every kSettingsAge.
   Result<void> add_worker(const FeedState& state) const;
 
  private:

@@ -37,14 +37,14 @@ bool is_same_state(const Item& image, const Item& other) {
 FeedStream::FeedStream(const FeedState& state, std::stop_token stop)
     : state_(state), options_(state.options), stop_(std::move(stop)), claim_(random_uuid()) {}
 
-Result<bool> FeedStream::look(Delivery& delivery) {
+Result<bool> FeedStream::read_shards(Delivery& delivery) {
   if (state_.time.since_boot() >= next_search_) STATOR_RETURN_IF_ERROR(find_shards());
-  STATOR_RETURN_IF_ERROR(note_held(delivery));
+  STATOR_RETURN_IF_ERROR(store_held_positions(delivery));
   bool found = false;
   for (auto& [shard, reading] : readings_) {
     if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
     if (!is_readable(reading)) continue;
-    STATOR_ASSIGN_OR_RETURN(const bool more, look_at(shard, reading, delivery));
+    STATOR_ASSIGN_OR_RETURN(const bool more, read_shard(shard, reading, delivery));
     if (!more && reading.iterator.empty()) reading.rests_until = state_.time.since_boot() + kRest;
     found = found || more;
   }
@@ -52,7 +52,7 @@ Result<bool> FeedStream::look(Delivery& delivery) {
 }
 
 // If no post is postponed any more, stores the positions up to which everything is done.
-Result<void> FeedStream::note_held(Delivery& delivery) {
+Result<void> FeedStream::store_held_positions(Delivery& delivery) {
   if (delivery.has_put_off()) return {};
   for (auto& [shard, reading] : readings_) {
     if (!reading.held) continue;
@@ -60,7 +60,7 @@ Result<void> FeedStream::note_held(Delivery& delivery) {
     if (!mine) continue;
     reading.held.reset();
     reading.ended = reading.finished;
-    STATOR_RETURN_IF_ERROR(note(shard, reading, false));
+    STATOR_RETURN_IF_ERROR(store_position(shard, reading, false));
   }
   return {};
 }
@@ -119,7 +119,8 @@ bool FeedStream::is_readable(const Reading& reading) const {
   return parent == readings_.end() || parent->second.finished;
 }
 
-Result<bool> FeedStream::look_at(const std::string& shard, Reading& reading, Delivery& delivery) {
+Result<bool> FeedStream::read_shard(const std::string& shard, Reading& reading,
+                                    Delivery& delivery) {
   if (reading.read_to.empty()) {
     STATOR_ASSIGN_OR_RETURN(const bool begun, begin(shard, reading, delivery));
     if (!begun) return false;
@@ -145,7 +146,7 @@ Result<bool> FeedStream::look_at(const std::string& shard, Reading& reading, Del
   const bool has_post = std::ranges::any_of(
       page->records, [&](const StreamRecord& record) { return tells_of_post(record); });
   if (has_post || !page->next_iterator || reading.passed + count > kNotedAfter) {
-    return settle(shard, reading, *std::move(page), delivery);
+    return deliver_page(shard, reading, *std::move(page), delivery);
   }
   reading.passed += count;
   reading.iterator = *std::move(page->next_iterator);
@@ -162,7 +163,7 @@ Result<bool> FeedStream::begin(const std::string& shard, Reading& reading, Deliv
   if (read_to != nullptr && !reading.is_behind_gap) {
     reading.read_to = *read_to;
     reading.ended = reading.finished = mine->contains("ended");
-    STATOR_RETURN_IF_ERROR(note(shard, reading, false));
+    STATOR_RETURN_IF_ERROR(store_position(shard, reading, false));
     return !reading.ended;
   }
   bool follows_on = false;
@@ -180,14 +181,14 @@ Result<bool> FeedStream::begin(const std::string& shard, Reading& reading, Deliv
     if (!delivered || !*delivered) {
       next_scan_ = now + options_.claim;
       reading.read_to.clear();
-      STATOR_RETURN_IF_ERROR(note(shard, reading, false));
+      STATOR_RETURN_IF_ERROR(store_position(shard, reading, false));
       return delivered;
     }
     covered_until_ = now + options_.sweep;
   }
   reading.is_behind_gap = false;
   reading.read_to = kFromTheFirst;
-  return note(shard, reading, false);
+  return store_position(shard, reading, false);
 }
 
 Result<GetRecordsResult> FeedStream::next_page(const std::string& shard, Reading& reading) {
@@ -208,8 +209,8 @@ Result<GetRecordsResult> FeedStream::next_page(const std::string& shard, Reading
 }
 
 // Delivers the posts in a page of records and stores the position, even if an error occurs.
-Result<bool> FeedStream::settle(const std::string& shard, Reading& reading, GetRecordsResult page,
-                                Delivery& delivery) {
+Result<bool> FeedStream::deliver_page(const std::string& shard, Reading& reading,
+                                      GetRecordsResult page, Delivery& delivery) {
   reading.iterator.clear();
   STATOR_ASSIGN_OR_RETURN(const std::optional<Item> mine, claim(shard));
   if (!mine) return false;
@@ -220,10 +221,10 @@ Result<bool> FeedStream::settle(const std::string& shard, Reading& reading, GetR
   auto all = deliver(page.records, shard, reading, delivery);
   reading.finished = mine->contains("ended") || (all && *all && !page.next_iterator);
   reading.ended = reading.finished && !reading.held;
-  auto noted = note(shard, reading, false);
-  if (!all || !noted || !*noted) {
+  auto still_mine = store_position(shard, reading, false);
+  if (!all || !still_mine || !*still_mine) {
     reading.finished = reading.ended = false;
-    return all ? std::move(noted) : std::move(all);
+    return all ? std::move(still_mine) : std::move(all);
   }
   reading.passed = 0;
   if (reading.finished) {
@@ -247,7 +248,7 @@ Result<bool> FeedStream::deliver(const std::vector<StreamRecord>& records, const
     }
     reading.read_to = record.sequence_number;
     if (state_.time.since_boot() >= next_renewal_) {
-      STATOR_ASSIGN_OR_RETURN(const bool still_mine, note(shard, reading, true));
+      STATOR_ASSIGN_OR_RETURN(const bool still_mine, store_position(shard, reading, true));
       if (!still_mine) return false;
     }
   }
@@ -302,7 +303,8 @@ Result<std::optional<Item>> FeedStream::claim(const std::string& shard) {
   return failure_of(std::move(taken));
 }
 
-Result<bool> FeedStream::note(const std::string& shard, const Reading& reading, bool go_on) {
+Result<bool> FeedStream::store_position(const std::string& shard, const Reading& reading,
+                                        bool go_on) {
   const int64_t now = state_.now_ms();
   UpdateItemRequest write{
       .table = options_.table,
@@ -310,10 +312,10 @@ Result<bool> FeedStream::note(const std::string& shard, const Reading& reading, 
       .update = "SET expires_at = :expiry",
       .condition = "claim = :mine",
       .values = Values{{":mine", claim_}, {":expiry", now / 1000 + kKeptSeconds}}};
-  const std::string& settled = reading.held ? *reading.held : reading.read_to;
-  if (!settled.empty()) {
+  const std::string& done_to = reading.held ? *reading.held : reading.read_to;
+  if (!done_to.empty()) {
     *write.update += ", read_to = :read_to";
-    write.values->emplace(":read_to", settled);
+    write.values->emplace(":read_to", done_to);
   }
   if (reading.ended) {
     *write.update += ", ended = :yes";

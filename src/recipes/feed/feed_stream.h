@@ -36,7 +36,7 @@ class FeedStream {
   // Reads each shard once. Returns false if there was nothing new, or only posts that other workers
   // have claimed. Errors: kCancelled after a stop; kConflict if the table has no stream of new and
   // old images; the client's.
-  Result<bool> look(Delivery& delivery);
+  Result<bool> read_shards(Delivery& delivery);
 
  private:
   struct Reading {
@@ -55,12 +55,12 @@ class FeedStream {
   Result<void> find_shards();
   Result<std::optional<Item>> stored(std::string_view shard);
   bool is_readable(const Reading& reading) const;
-  Result<void> note_held(Delivery& delivery);
-  Result<bool> look_at(const std::string& shard, Reading& reading, Delivery& delivery);
+  Result<void> store_held_positions(Delivery& delivery);
+  Result<bool> read_shard(const std::string& shard, Reading& reading, Delivery& delivery);
   Result<bool> begin(const std::string& shard, Reading& reading, Delivery& delivery);
   Result<GetRecordsResult> next_page(const std::string& shard, Reading& reading);
-  Result<bool> settle(const std::string& shard, Reading& reading, GetRecordsResult page,
-                      Delivery& delivery);
+  Result<bool> deliver_page(const std::string& shard, Reading& reading, GetRecordsResult page,
+                            Delivery& delivery);
   Result<bool> deliver(const std::vector<StreamRecord>& records, const std::string& shard,
                        Reading& reading, Delivery& delivery);
   Result<bool> deliver_all(Reading& reading, Delivery& delivery);
@@ -71,7 +71,7 @@ class FeedStream {
   Result<std::optional<Item>> claim(const std::string& shard);
   // Stores the position, and renews the claim if `go_on`, otherwise gives it up. False if the claim
   // was lost.
-  Result<bool> note(const std::string& shard, const Reading& reading, bool go_on);
+  Result<bool> store_position(const std::string& shard, const Reading& reading, bool go_on);
 
   const FeedState& state_;
   const FeedOptions& options_;

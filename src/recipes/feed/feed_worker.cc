@@ -35,10 +35,10 @@ class Waiting {
   }
 
  private:
-  // A first look that fails, for example without the index, must not add a worker.
+  // A first attempt that fails, for example without the index, must not add a worker.
   Result<bool> deliver_new(Delivery& delivery) {
     STATOR_ASSIGN_OR_RETURN(const bool more, state_.options.outbox == Outbox::kStream
-                                                 ? stream_.look(delivery)
+                                                 ? stream_.read_shards(delivery)
                                                  : drain(delivery));
     STATOR_RETURN_IF_ERROR(state_.settings.add_worker(state_));
     return more;

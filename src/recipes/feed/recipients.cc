@@ -23,8 +23,8 @@ AttributeValue random_key(FeedLayout layout) {
 
 }  // namespace
 
-Result<bool> Recipients::note(const PostVersion& version, std::span<const UserId> followers,
-                              const TransactWriteItem& unchanged) {
+Result<bool> Recipients::record(const PostVersion& version, std::span<const UserId> followers,
+                                const TransactWriteItem& unchanged) {
   if (state_.table_followers || version.retracted) return true;
   while (!followers.empty()) {
     std::vector<std::string> users;

@@ -25,8 +25,8 @@ class Recipients {
   // Call before writing copies for these followers. Returns false if `unchanged`, a check of the
   // author's item, has failed; then no copy may be written. An edit or a retraction after the check
   // finds the recipients; an earlier one would have missed them.
-  Result<bool> note(const PostVersion& version, std::span<const UserId> followers,
-                    const TransactWriteItem& unchanged);
+  Result<bool> record(const PostVersion& version, std::span<const UserId> followers,
+                      const TransactWriteItem& unchanged);
   // Former followers, and possibly current ones, in a stable order.
   Result<Page<UserId>> page(const PostVersion& version, int limit, const std::string& cursor);
   // Call after a retraction has reached all recipients.
