@@ -124,7 +124,9 @@ TEST(TableUpdate, AllowsOneIndexChangeAtATime) {
               FailsWith(Code::kValidation,
                         "Only one global secondary index action is allowed per "
                         "GlobalSecondaryIndexUpdate object"));
-  EXPECT_THAT(update(on_demand(), {.deletion_protection = true, .global_indexes = {{}}}),
+  const UpdateTableRequest none{.deletion_protection = true,
+                                .global_indexes = std::vector<GlobalIndexChange>()};
+  EXPECT_THAT(update(on_demand(), none),
               FailsWith(Code::kValidation, "List of GlobalSecondaryIndexUpdates is empty"));
   EXPECT_THAT(
       update(on_demand(), with({{.create = index_on("byColor", "a")}, {.remove = "byColor"}},
