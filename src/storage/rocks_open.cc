@@ -37,7 +37,7 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env& e
   const uint64_t write_buffer_bytes = space.sizes().write_buffer_bytes;
   rocks.write_buffer_size = write_buffer_bytes;
   rocks.target_file_size_base = write_buffer_bytes;
-  rocks.level0_slowdown_writes_trigger = kLevel0FilesMax * 2 / 3;
+  rocks.level0_slowdown_writes_trigger = kLevel0FilesSlow;
   rocks.level0_stop_writes_trigger = kLevel0FilesMax;
   rocks.max_bytes_for_level_base = 4 * write_buffer_bytes;
   rocks.max_compaction_bytes = 8 * write_buffer_bytes;

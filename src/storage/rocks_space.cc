@@ -6,6 +6,7 @@
 #include <rocksdb/options.h>
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -62,7 +63,10 @@ RocksSpace::~RocksSpace() {
     stopping_ = true;
   }
   wake_.notify_all();
+  ++state_->compactions;
+  state_->compactions.notify_all();
   if (reclaimer_.joinable()) reclaimer_.join();
+  if (follower_.joinable()) follower_.join();
 }
 
 std::shared_ptr<rocksdb::EventListener> RocksSpace::listener() const {
@@ -90,6 +94,39 @@ Result<void> RocksSpace::prepare_opening(uint64_t log_bytes) {
 
 void RocksSpace::opened(rocksdb::DB& db) {
   db_ = &db;
+  follower_ = std::thread([this] { follow_compactions(); });
+}
+
+// In a thread that does nothing else, because a write that waits for a compaction makes all calls
+// wait that use the log. After the limit was lifted, such a write goes on as soon as the compaction
+// that limit_tables() starts has ended, whether or not it has the space.
+void RocksSpace::follow_compactions() {
+  for (bool limited = true;;) {
+    const uint32_t seen = state_->compactions;
+    if (stopping_) return;
+    const bool ran_out = state_->compaction_ran_out;
+    // The limit returns only when no write will wait because of it.
+    if (limited ? ran_out : !ran_out && level0_files() < kLevel0FilesSlow) {
+      limited = !limited;
+      limit_tables(limited);
+    }
+    state_->compactions.wait(seen);
+  }
+}
+
+int RocksSpace::level0_files() const {
+  std::string files;
+  db_->GetProperty(rocksdb::DB::Properties::kNumFilesAtLevelPrefix + "0", &files);
+  return files.empty() ? 0 : std::stoi(files);
+}
+
+void RocksSpace::limit_tables(bool limited) {
+  constexpr int kUnlimited = std::numeric_limits<int>::max();
+  db_->SetOptions(
+         {{"level0_slowdown_writes_trigger",
+           std::to_string(limited ? kLevel0FilesSlow : kUnlimited)},
+          {"level0_stop_writes_trigger", std::to_string(limited ? kLevel0FilesMax : kUnlimited)}})
+      .PermitUncheckedError();
 }
 
 uint64_t RocksSpace::covered_bytes() const {
@@ -116,14 +153,7 @@ RocksSpace::Admission RocksSpace::admit(uint64_t bytes, bool frees) {
     return Admission::kAdmitted;
   }
   const uint64_t least = covered - sizes_.base_bytes / 2 + written_bytes(bytes);
-  // If there are too many tables, RocksDB makes a write wait for compactions. A write must not wait
-  // for a compaction that has no free space.
-  uint64_t waits = 0;
-  if (state_->compaction_ran_out) {
-    db_->GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &waits);
-  }
-  return frees && available >= least && waits == 0 ? Admission::kAdmittedToFree
-                                                   : Admission::kRefused;
+  return frees && available >= least ? Admission::kAdmittedToFree : Admission::kRefused;
 }
 
 bool RocksSpace::has_room() const {

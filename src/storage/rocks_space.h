@@ -32,8 +32,10 @@ namespace stator {
 // a compaction can lack space, so that wait might never end.
 rocksdb::FlushOptions flush_at_once();
 
-// Number of tables on level 0 at which writes wait. With the 4 write buffers of level 1 they form
-// the largest compaction; the reserve has space for it.
+// Numbers of tables on level 0 at which RocksDB slows writes, and at which they wait, unless the
+// last compaction lacked space. With the 4 write buffers of level 1, the latter form the largest
+// compaction; the reserve has space for it.
+inline constexpr int kLevel0FilesSlow = 8;
 inline constexpr int kLevel0FilesMax = 12;
 
 class RocksSpace {
@@ -61,7 +63,8 @@ class RocksSpace {
   // Errors: kIo if the disk lacks the space to open a database with `log_bytes` of log.
   Result<void> prepare_opening(uint64_t log_bytes);
 
-  // Attaches the database, which must outlive it.
+  // Attaches the database, which must outlive it. From then on, its limit on tables is lifted while
+  // compactions lack space: a write would wait for them without end.
   void opened(rocksdb::DB& db);
   // Allocates as much of the ballast as the disk has space for.
   void restore_ballast();
@@ -93,6 +96,9 @@ class RocksSpace {
   uint64_t unflushed_bytes() const;
   uint64_t covered_bytes() const;
   void aim_at(uint64_t bytes);
+  void follow_compactions();
+  int level0_files() const;
+  void limit_tables(bool limited);
   void reclaim();
 
   rocksdb::Env& env_;
@@ -106,6 +112,7 @@ class RocksSpace {
   bool wanted_ = false;
   std::atomic<bool> stopping_ = false;
   std::thread reclaimer_;
+  std::thread follower_;
 };
 
 }  // namespace stator

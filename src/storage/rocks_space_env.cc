@@ -208,8 +208,8 @@ class SpaceListener final : public rocksdb::EventListener {
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
     if (!error->IsNoSpace()) return;
     if (reason == rocksdb::BackgroundErrorReason::kCompaction) {
-      *error = rocksdb::Status::OK();  // no reason to stop: RocksDB retries it
-      state_->compaction_ran_out = true;
+      *error = rocksdb::Status::OK();  // no reason to stop
+      compaction_ended(true);
       return;
     }
     state_->ran_out = true;
@@ -228,7 +228,7 @@ class SpaceListener final : public rocksdb::EventListener {
 
   void OnCompactionCompleted(rocksdb::DB* /*db*/,
                              const rocksdb::CompactionJobInfo& compaction) override {
-    if (compaction.status.ok()) state_->compaction_ran_out = false;
+    if (compaction.status.ok()) compaction_ended(false);
   }
   void OnTableFileCreationStarted(const rocksdb::TableFileCreationBriefInfo& table) override {
     table_for_compaction = table.reason == rocksdb::TableFileCreationReason::kCompaction;
@@ -238,6 +238,12 @@ class SpaceListener final : public rocksdb::EventListener {
   }
 
  private:
+  void compaction_ended(bool ran_out) {
+    state_->compaction_ran_out = ran_out;
+    ++state_->compactions;
+    state_->compactions.notify_all();
+  }
+
   const State state_;
 };
 

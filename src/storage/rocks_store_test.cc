@@ -3,10 +3,12 @@
 #include "storage/rocks_store.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <rocksdb/env.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
@@ -14,6 +16,7 @@
 #include <fstream>
 #include <future>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
@@ -80,6 +83,7 @@ class Gate {
   }
   std::atomic<bool> failing = false;
   std::atomic<bool> full = false;
+  std::atomic<bool> full_for_compactions = false;
 
  private:
   std::mutex mutex_;
@@ -110,6 +114,9 @@ class GatedEnv final : public rocksdb::EnvWrapper {
   rocksdb::Status NewWritableFile(const std::string& name,
                                   std::unique_ptr<rocksdb::WritableFile>* file,
                                   const rocksdb::EnvOptions& options) override {
+    if (gate_.full_for_compactions && is_compaction()) {
+      return rocksdb::Status::NoSpace("the test says so");
+    }
     const rocksdb::Status status = EnvWrapper::NewWritableFile(name, file, options);
     if (status.ok() && name.ends_with(".log")) {
       *file = std::make_unique<GatedLog>(std::move(*file), gate_);
@@ -123,6 +130,13 @@ class GatedEnv final : public rocksdb::EnvWrapper {
   const char* Name() const override { return "GatedEnv"; }
 
  private:
+  // Of RocksDB's threads, those with low priority run compactions.
+  static bool is_compaction() {
+    std::array<char, 16> name{};
+    pthread_getname_np(pthread_self(), name.data(), name.size());
+    return std::string_view(name.data()) == "rocksdb:low";
+  }
+
   Gate& gate_;
 };
 
@@ -379,6 +393,25 @@ TEST_F(RocksStore, AcceptsDeletesWhileTheDiskIsFull) {
   EXPECT_EQ(write(*store, std::move(batch)).get().outcome, CommitOutcome::kCommitted);
   EXPECT_EQ(get(*store, "a"), "nothing");
   EXPECT_EQ(put(*store, "b", "x").get().outcome, CommitOutcome::kUnavailable);
+}
+
+// Their tables are too many for RocksDB, which would let writes wait for a compaction.
+TEST_F(RocksStore, AcceptsWritesWhileCompactionsLackSpace) {
+  constexpr int kWrites = 100;  // each fills a table
+  auto store = open({.write_buffer_bytes = 64UL << 10});
+  gate.full_for_compactions = true;
+  const std::string value(64UL << 10, 'x');
+  for (int i = 0; i < kWrites; ++i) {
+    ASSERT_EQ(put(*store, "a" + std::to_string(i), value).get().outcome, CommitOutcome::kCommitted);
+  }
+  gate.full_for_compactions = false;
+  for (int i = 0; i < kWrites; ++i) {
+    ASSERT_EQ(put(*store, "b" + std::to_string(i), value).get().outcome, CommitOutcome::kCommitted);
+  }
+  for (int i = 0; i < kWrites; ++i) {
+    ASSERT_EQ(get(*store, "a" + std::to_string(i)), value);
+    ASSERT_EQ(get(*store, "b" + std::to_string(i)), value);
+  }
 }
 
 TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {
