@@ -128,7 +128,7 @@ class DynamoDbService {
   std::atomic<int> metrics_waiting_ = 0;
   Worker waiting_;
   // Vector searches keep their threads busy, so half of the processors are left for other requests.
-  Worker searching_{std::max<std::size_t>(1, usable_processors() / 2)};
+  Worker searching_{static_cast<std::size_t>(std::max(1, usable_processors() / 2))};
   Worker metrics_worker_;
 };
 
