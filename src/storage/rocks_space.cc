@@ -97,19 +97,24 @@ void RocksSpace::opened(rocksdb::DB& db) {
   follower_ = std::thread([this] { follow_compactions(); });
 }
 
-// In a thread that does nothing else, because a write that waits for a compaction makes all calls
-// wait that use the log. After the limit was lifted, such a write goes on as soon as the compaction
-// that limit_tables() starts has ended, whether or not it has the space.
+// In a thread that does nothing else: RocksDB 7 wakes a write that waits only when background work
+// ends, so set_limits() also waits for the compaction that it starts, whether or not that has the
+// space.
 void RocksSpace::follow_compactions() {
-  for (bool limited = true;;) {
+  constexpr int kUnlimited = std::numeric_limits<int>::max();
+  for (TableLimits limits;;) {
     const uint32_t seen = state_->compactions;
     if (stopping_) return;
     const bool ran_out = state_->compaction_ran_out;
-    // The limit returns only when no write will wait because of it.
-    if (limited ? ran_out : !ran_out && level0_files() < kLevel0FilesSlow) {
-      limited = !limited;
-      limit_tables(limited);
+    TableLimits next;
+    if (ran_out) {
+      next = {.slow = kUnlimited, .most = kUnlimited};
+    } else if (level0_files() >= kLevel0FilesSlow) {
+      next.most = limits.most;  // it cannot be lifted behind a write that waits because of it
     }
+    // A flush that began before the limits were lifted restores them.
+    if (next != limits || (ran_out && is_stopped())) set_limits(next);
+    limits = next;
     state_->compactions.wait(seen);
   }
 }
@@ -120,12 +125,15 @@ int RocksSpace::level0_files() const {
   return files.empty() ? 0 : std::stoi(files);
 }
 
-void RocksSpace::limit_tables(bool limited) {
-  constexpr int kUnlimited = std::numeric_limits<int>::max();
-  db_->SetOptions(
-         {{"level0_slowdown_writes_trigger",
-           std::to_string(limited ? kLevel0FilesSlow : kUnlimited)},
-          {"level0_stop_writes_trigger", std::to_string(limited ? kLevel0FilesMax : kUnlimited)}})
+bool RocksSpace::is_stopped() const {
+  uint64_t stopped = 0;
+  db_->GetIntProperty(rocksdb::DB::Properties::kIsWriteStopped, &stopped);
+  return stopped != 0;
+}
+
+void RocksSpace::set_limits(const TableLimits& limits) {
+  db_->SetOptions({{"level0_slowdown_writes_trigger", std::to_string(limits.slow)},
+                   {"level0_stop_writes_trigger", std::to_string(limits.most)}})
       .PermitUncheckedError();
 }
 

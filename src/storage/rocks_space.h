@@ -32,9 +32,8 @@ namespace stator {
 // a compaction can lack space, so that wait might never end.
 rocksdb::FlushOptions flush_at_once();
 
-// Numbers of tables on level 0 at which RocksDB slows writes, and at which they wait, unless the
-// last compaction lacked space. With the 4 write buffers of level 1, the latter form the largest
-// compaction; the reserve has space for it.
+// Numbers of tables on level 0 at which RocksDB slows writes, and at which they wait. With the 4
+// write buffers of level 1, the latter form the largest compaction; the reserve has space for it.
 inline constexpr int kLevel0FilesSlow = 8;
 inline constexpr int kLevel0FilesMax = 12;
 
@@ -63,8 +62,9 @@ class RocksSpace {
   // Errors: kIo if the disk lacks the space to open a database with `log_bytes` of log.
   Result<void> prepare_opening(uint64_t log_bytes);
 
-  // Attaches the database, which must outlive it. From then on, its limit on tables is lifted while
-  // compactions lack space: a write would wait for them without end.
+  // Attaches the database, which must outlive it. From then on, a compaction that lacks space lifts
+  // its limits on tables: a write would wait for it without end. The one at which writes wait
+  // returns when later ones have left few tables.
   void opened(rocksdb::DB& db);
   // Allocates as much of the ballast as the disk has space for.
   void restore_ballast();
@@ -93,12 +93,19 @@ class RocksSpace {
   void reclaim_soon();
 
  private:
+  struct TableLimits {
+    int slow = kLevel0FilesSlow;
+    int most = kLevel0FilesMax;
+    bool operator==(const TableLimits&) const = default;
+  };
+
   uint64_t unflushed_bytes() const;
   uint64_t covered_bytes() const;
   void aim_at(uint64_t bytes);
   void follow_compactions();
   int level0_files() const;
-  void limit_tables(bool limited);
+  bool is_stopped() const;
+  void set_limits(const TableLimits& limits);
   void reclaim();
 
   rocksdb::Env& env_;

@@ -208,7 +208,8 @@ class SpaceListener final : public rocksdb::EventListener {
   void OnBackgroundError(rocksdb::BackgroundErrorReason reason, rocksdb::Status* error) override {
     if (!error->IsNoSpace()) return;
     if (reason == rocksdb::BackgroundErrorReason::kCompaction) {
-      *error = rocksdb::Status::OK();  // no reason to stop
+      // No reason to stop. RocksDB can forget to repeat it; see RocksSpace::opened().
+      *error = rocksdb::Status::OK();
       compaction_ended(true);
       return;
     }

@@ -39,8 +39,8 @@ struct SpaceState {
 
   Ballast ballast;
   std::atomic<bool> ran_out = false;             // RocksDB stopped because the disk was full
-  std::atomic<bool> compaction_ran_out = false;  // the last compaction
-  std::atomic<uint32_t> compactions = 0;         // that ended; for std::atomic::wait()
+  std::atomic<bool> compaction_ran_out = false;  // whether the last compaction lacked space
+  std::atomic<uint32_t> compactions = 0;         // grows after that is set; to be waited for
   std::atomic<bool> log_failed = false;          // a write to the newest log
   FlushJobs flushes;
 };
