@@ -14,8 +14,7 @@ namespace {
 
 constexpr int kFollowersPage = 1000;
 constexpr int64_t kOutboxPage = 100;
-constexpr int kMaxAttempts =
-    8;  // attempts on a post that keeps changing; the next delivery continues
+constexpr int kMaxAttempts = 8;  // on a post that keeps changing; the next delivery continues
 constexpr int kMaxUnclaimedInARow = 3;
 constexpr int kMaxFailedRetries = 10;
 constexpr std::size_t kMaxReached = 100'000;
