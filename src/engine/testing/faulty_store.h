@@ -2,8 +2,11 @@
 // A store in memory for tests, whose operations a test can make fail and observe.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -25,7 +28,14 @@ class Faults {
     const std::lock_guard lock(mutex_);
     next_ = 0;
     at_ = operation;
+    only_.reset();
     error_ = std::move(error);
+  }
+  // Counts only scans within `range`.
+  void fail_at_scan(int scan, KeyRange range, Error error) {
+    fail_at(scan, std::move(error));
+    const std::lock_guard lock(mutex_);
+    only_ = std::move(range);
   }
   void fail_all(Error error) { fail_at(-1, std::move(error)); }
   void mend() { fail_at(INT32_MAX, {}); }
@@ -39,9 +49,7 @@ class Faults {
   std::vector<KeyRange> take_scans(const KeyRange& range) {
     const std::lock_guard lock(mutex_);
     std::vector<KeyRange> scans = std::exchange(scans_, {});
-    std::erase_if(scans, [&](const KeyRange& scan) {
-      return scan.begin < range.begin || scan.end > range.end;
-    });
+    std::erase_if(scans, [&](const KeyRange& scan) { return !is_within(scan, range); });
     return scans;
   }
 
@@ -61,24 +69,31 @@ class Faults {
     if (key >= watched_.begin && key < watched_.end) ++watched_rows_;
   }
 
-  void scan(const KeyRange& range) {
-    if (std::this_thread::get_id() == requests_) return;
-    const std::lock_guard lock(mutex_);
-    scans_.push_back(range);
-  }
-  Result<void> next() {
+  // An operation that scans these ranges.
+  Result<void> next(std::span<const RangeRead> scans = {}) {
     if (std::this_thread::get_id() == requests_) return {};
     const std::lock_guard lock(mutex_);
+    for (const RangeRead& scan : scans) scans_.push_back(scan.range);
+    if (only_ && std::ranges::none_of(scans, [this](const RangeRead& scan) {
+          return is_within(scan.range, *only_);
+        })) {
+      return {};
+    }
     const int operation = next_++;
     if (operation == at_ || at_ < 0) return Failure(error_);
     return {};
   }
 
  private:
+  static bool is_within(const KeyRange& scan, const KeyRange& range) {
+    return scan.begin >= range.begin && scan.end <= range.end;
+  }
+
   const std::thread::id requests_ = std::this_thread::get_id();
   mutable std::mutex mutex_;
   int next_ = 0;
   int at_ = INT32_MAX;
+  std::optional<KeyRange> only_;
   Error error_;
   std::vector<KeyRange> scans_;
   KeyRange watched_;
@@ -95,8 +110,7 @@ class FaultyView final : public ReadView {
     return inner_.get(key, visit);
   }
   Result<void> scan(const RangeRead& range, RowVisitor visit) override {
-    faults_.scan(range.range);
-    STATOR_RETURN_IF_ERROR(faults_.next());
+    STATOR_RETURN_IF_ERROR(faults_.next(std::span(&range, 1)));
     return inner_.scan(range, [&](std::string_view key, std::string_view value) {
       faults_.see(key);
       return visit(key, value);
@@ -138,8 +152,7 @@ class FaultyStore final : public ForwardingStore, private LocalViews {
     inner_->write(std::move(batch), std::move(done), expected);
   }
   void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
-    for (const RangeRead& range : request.ranges) faults_.scan(range.range);
-    if (auto passed = faults_.next(); !passed) return done(std::move(passed));
+    if (auto passed = faults_.next(request.ranges); !passed) return done(std::move(passed));
     inner_->read(
         request,
         [&](std::size_t part, std::string_view key, std::string_view value) {
