@@ -166,7 +166,6 @@ Result<OpenedDatabase> open_to_read(OpenedDatabase opened, const RocksStoreOptio
       rocksdb::DB::OpenForReadOnly(rocks, (options.path / kDatabaseName).string(), &db);
   if (!status.ok()) return open_failure(options.path, status);
   opened.db.reset(db);
-  opened.space->opened(*db);
   return opened;
 }
 

@@ -6,6 +6,7 @@
 #include <rocksdb/options.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <system_error>
 #include <utility>
@@ -21,6 +22,11 @@ constexpr uint64_t kMb = 1UL << 20;
 constexpr uint64_t flushed_bytes(uint64_t unflushed) {
   return unflushed + unflushed / 4;
 }
+
+// The ballast covers a compaction while less than this many reserves are free. So another program
+// must write the rest within the interval to take that space.
+constexpr uint64_t kShortReserves = 8;
+constexpr auto kCoverInterval = std::chrono::seconds(1);
 
 // A write is in the log, in a table file, and in the next level until a compaction ends.
 constexpr uint64_t written_bytes(uint64_t bytes) {
@@ -40,10 +46,9 @@ RocksSpace::Sizes RocksSpace::sizes_for(uint64_t disk_bytes, const RocksStoreOpt
   sizes.write_buffer_bytes = std::min<uint64_t>(options.write_buffer_bytes,
                                                 std::clamp(disk_bytes / 1024, 1 * kMb, 64 * kMb));
   sizes.base_bytes = std::clamp(disk_bytes / 16, 2 * kMb, 16 * kMb);
-  sizes.reserve_bytes =
-      options.reserve_bytes != 0
-          ? options.reserve_bytes
-          : uint64_t{kLevel0FilesMax + 4} * sizes.write_buffer_bytes + sizes.base_bytes;
+  sizes.compaction_bytes = uint64_t{kLevel0FilesMax + 4} * sizes.write_buffer_bytes;
+  sizes.reserve_bytes = options.reserve_bytes != 0 ? options.reserve_bytes
+                                                   : sizes.compaction_bytes + sizes.base_bytes;
   return sizes;
 }
 
@@ -65,7 +70,7 @@ RocksSpace::~RocksSpace() {
   wake_.notify_all();
   ++state_->compactions;
   state_->compactions.notify_all();
-  if (reclaimer_.joinable()) reclaimer_.join();
+  if (keeper_.joinable()) keeper_.join();
   if (follower_.joinable()) follower_.join();
 }
 
@@ -94,6 +99,8 @@ Result<void> RocksSpace::prepare_opening(uint64_t log_bytes) {
 
 void RocksSpace::opened(rocksdb::DB& db) {
   db_ = &db;
+  cover_compaction();
+  keeper_ = std::thread([this] { keep_space(); });
   follower_ = std::thread([this] { follow_compactions(); });
 }
 
@@ -141,14 +148,23 @@ uint64_t RocksSpace::covered_bytes() const {
   return sizes_.base_bytes + flushed_bytes(unflushed_bytes());
 }
 
-// A compaction can use the upper quarter; deletes use only half.
+// A compaction can use the part for it and a quarter of the base; deletes use only half.
 void RocksSpace::aim_at(uint64_t bytes) {
-  state_->ballast.aim_at(bytes, bytes - sizes_.base_bytes / 4);
+  state_->ballast.aim_at(bytes + covered_compaction_bytes_, bytes - sizes_.base_bytes / 4);
+}
+
+// No compaction writes more than all tables have.
+void RocksSpace::cover_compaction() {
+  const bool is_short = state_->ballast.free_bytes() / kShortReserves < sizes_.reserve_bytes;
+  uint64_t tables = 0;
+  if (is_short) db_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &tables);
+  covered_compaction_bytes_ = std::min(tables, sizes_.compaction_bytes);
+  restore_ballast();
 }
 
 void RocksSpace::restore_ballast() {
   const uint64_t covered = covered_bytes();
-  if (state_->ballast.bytes() >= covered) return;
+  if (state_->ballast.bytes() >= covered + covered_compaction_bytes_) return;
   aim_at(covered + sizes_.write_buffer_bytes / 4);  // in steps, because each one takes time
   state_->ballast.restore();
 }
@@ -192,26 +208,41 @@ bool RocksSpace::resume() {
 void RocksSpace::reclaim_soon() {
   const std::lock_guard lock(mutex_);
   wanted_ = true;
-  if (!reclaimer_.joinable()) reclaimer_ = std::thread([this] { reclaim(); });
   wake_.notify_all();
 }
 
-void RocksSpace::reclaim() {
+void RocksSpace::keep_space() {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kPauseMin = std::chrono::seconds(1);
+  constexpr auto kPauseMax = std::chrono::seconds(64);
+  auto pause = kPauseMin;
+  auto repetition = Clock::time_point::max();
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return wanted_ || stopping_; });
+    wake_.wait_for(lock, kCoverInterval, [this] { return wanted_ || stopping_; });
     if (stopping_) return;
-    wanted_ = false;
+    const bool is_wanted = std::exchange(wanted_, false);
     lock.unlock();
-    rocksdb::CompactRangeOptions options;
-    options.exclusive_manual_compaction = false;
-    options.canceled = &stopping_;
-    options.allow_write_stall = true;  // does not wait for compactions, which can lack free space
-    if (db_->Flush(flush_at_once()).ok()) {
-      db_->CompactRange(options, nullptr, nullptr).PermitUncheckedError();
+    cover_compaction();
+    if (is_wanted) pause = kPauseMin;
+    if (is_wanted || Clock::now() >= repetition) {
+      const bool lacked_space = !reclaim();
+      repetition = lacked_space ? Clock::now() + pause : Clock::time_point::max();
+      pause = std::min(2 * pause, kPauseMax);
     }
     lock.lock();
   }
+}
+
+// False if it lacked space.
+bool RocksSpace::reclaim() {
+  rocksdb::CompactRangeOptions options;
+  options.exclusive_manual_compaction = false;
+  options.canceled = &stopping_;
+  options.allow_write_stall = true;  // does not wait for compactions, which can lack free space
+  rocksdb::Status status = db_->Flush(flush_at_once());
+  if (status.ok()) status = db_->CompactRange(options, nullptr, nullptr);
+  return !status.IsNoSpace();
 }
 
 }  // namespace stator

@@ -3,7 +3,9 @@
 //
 // It keeps two amounts. The ballast covers what recovery writes, at least the rows that are only in
 // the log; every write of RocksDB can use it. The reserve is free space that puts leave for
-// compactions. Below it, only writes that free space are admitted.
+// compactions. Below it, only writes that free space are admitted. While the disk has not much more
+// than the reserve, the ballast also covers the largest compaction, so that deletions free space
+// even if another program takes the rest.
 // Thread safety: admit() and resume() by one thread at a time; everything else by any thread.
 #pragma once
 
@@ -42,7 +44,8 @@ class RocksSpace {
   // Sizes that are not set are derived from the size of the disk.
   struct Sizes {
     uint64_t write_buffer_bytes = 0;
-    uint64_t base_bytes = 0;  // of the ballast while every row is in a table file
+    uint64_t base_bytes = 0;        // of the ballast while every row is in a table file
+    uint64_t compaction_bytes = 0;  // of the largest one
     uint64_t reserve_bytes = 0;
   };
   static Sizes sizes_for(uint64_t disk_bytes, const RocksStoreOptions& options);
@@ -62,9 +65,10 @@ class RocksSpace {
   // Errors: kIo if the disk lacks the space to open a database with `log_bytes` of log.
   Result<void> prepare_opening(uint64_t log_bytes);
 
-  // Attaches the database, which must outlive it. From then on, a compaction that lacks space lifts
-  // its limits on tables: a write would wait for it without end. The one at which writes wait
-  // returns when later ones have left few tables.
+  // Attaches the database, which must outlive it. From then on, the ballast covers a compaction
+  // while the disk is short of space, and a compaction that lacks space lifts the database's limits
+  // on tables: a write would wait for it without end. The one at which writes wait returns when
+  // later ones have left few tables.
   void opened(rocksdb::DB& db);
   // Allocates as much of the ballast as the disk has space for.
   void restore_ballast();
@@ -89,7 +93,7 @@ class RocksSpace {
   // forgot a flush. Waits for scheduled flushes.
   bool is_stuck() const;
 
-  // Starts a compaction, so that deletions free their space soon.
+  // Starts a compaction, so that deletions free their space soon. Repeats it while it lacks space.
   void reclaim_soon();
 
  private:
@@ -106,19 +110,22 @@ class RocksSpace {
   int level0_files() const;
   bool is_stopped() const;
   void set_limits(const TableLimits& limits);
-  void reclaim();
+  void keep_space();
+  void cover_compaction();
+  bool reclaim();
 
   rocksdb::Env& env_;
   const std::filesystem::path path_;
   const std::shared_ptr<SpaceState> state_;
   const Sizes sizes_;
   rocksdb::DB* db_ = nullptr;
+  std::atomic<uint64_t> covered_compaction_bytes_ = 0;  // by the ballast
 
   std::mutex mutex_;
   std::condition_variable wake_;
   bool wanted_ = false;
   std::atomic<bool> stopping_ = false;
-  std::thread reclaimer_;
+  std::thread keeper_;
   std::thread follower_;
 };
 

@@ -20,6 +20,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/random.h"
 #include "base/wait_permit.h"
 #include "support/comes_true.h"
 #include "support/matchers.h"
@@ -84,6 +85,7 @@ class Gate {
   std::atomic<bool> failing = false;
   std::atomic<bool> full = false;
   std::atomic<bool> full_for_compactions = false;
+  std::atomic<int> compactions_without_space = 0;
 
  private:
   std::mutex mutex_;
@@ -115,6 +117,7 @@ class GatedEnv final : public rocksdb::EnvWrapper {
                                   std::unique_ptr<rocksdb::WritableFile>* file,
                                   const rocksdb::EnvOptions& options) override {
     if (gate_.full_for_compactions && is_compaction()) {
+      ++gate_.compactions_without_space;
       return rocksdb::Status::NoSpace("the test says so");
     }
     const rocksdb::Status status = EnvWrapper::NewWritableFile(name, file, options);
@@ -412,6 +415,33 @@ TEST_F(RocksStore, AcceptsWritesWhileCompactionsLackSpace) {
     ASSERT_EQ(get(*store, "a" + std::to_string(i)), value);
     ASSERT_EQ(get(*store, "b" + std::to_string(i)), value);
   }
+}
+
+TEST_F(RocksStore, RepeatsACompactionThatLackedSpace) {
+  const auto table_bytes = [&] {
+    uintmax_t bytes = 0;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(directory.path())) {
+      std::error_code deleted;
+      const uintmax_t size = file.path().extension() == ".sst" ? file.file_size(deleted) : 0;
+      if (!deleted) bytes += size;
+    }
+    return bytes;
+  };
+  constexpr std::size_t kBytes = 1UL << 20;
+  auto store = open();
+  for (const char* key : {"a", "b", "c"}) {
+    ASSERT_EQ(put(*store, key, random_bytes(kBytes)).get().outcome, CommitOutcome::kCommitted);
+  }
+  store.reset();
+  store = open();  // which has not checked the disk before a write yet
+  ASSERT_GE(table_bytes(), 3 * kBytes);
+  gate.full = gate.full_for_compactions = true;
+  Batch batch;
+  batch.erase("b");
+  ASSERT_EQ(write(*store, std::move(batch)).get().outcome, CommitOutcome::kCommitted);
+  ASSERT_TRUE(test::comes_true([&] { return gate.compactions_without_space > 0; }));
+  gate.full_for_compactions = false;
+  EXPECT_TRUE(test::comes_true([&] { return table_bytes() < 3 * kBytes; }));
 }
 
 TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {

@@ -13,6 +13,7 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -243,6 +244,27 @@ TEST_F(DiskFull, OfAnotherProgramsFilesResumesWhenATableIsDeleted) {
     fill_with_items(kTable);
     ASSERT_THAT(database_->delete_table({.table = kOther}), IsOk());
     items_.erase(kOther);
+    expect_puts_resume(kTable);
+    check_items();
+  });
+}
+
+// The deleted items must be larger than the reserve. As many remain between them, so a compaction
+// writes much.
+TEST_F(DiskFull, OfAnotherProgramsFilesResumesWhenItemsAreDeleted) {
+  run([&] {
+    create(kTable);
+    create(kOther);
+    for (int i = 0; i < 1600; ++i) {
+      ASSERT_THAT(put(i % 2 == 0 ? kTable : kOther, ++last_number_), IsOk());
+    }
+    const auto ballast_bytes = [&] {
+      return std::filesystem::file_size(disk_.path() / "data" / "ballast");
+    };
+    ASSERT_TRUE(poll_until([&] { return ballast_bytes() >= 26UL << 20; })) << ballast_bytes();
+    disk_.fill();
+    fill_with_items(kTable);
+    while (!items_[kOther].empty()) ASSERT_THAT(erase_one(kOther), IsOk());
     expect_puts_resume(kTable);
     check_items();
   });
