@@ -55,6 +55,13 @@ void Ballast::restore() {
   if (free > kLeftBytes) resize(now, now + std::min(aim - now, free - kLeftBytes));
 }
 
+void Ballast::trim() {
+  const std::lock_guard lock(mutex_);
+  const uint64_t now = bytes();
+  const uint64_t aim = aim_;
+  if (now > aim) resize(now, aim);
+}
+
 std::unique_lock<std::mutex> Ballast::make_room(uint64_t bytes, For what) {
   const uint64_t wanted = bytes + kLeftBytes;
   std::unique_lock lock(mutex_, std::defer_lock);

@@ -35,6 +35,8 @@ class Ballast {
   }
   // Allocates as much of the aim as the disk has space for.
   void restore();
+  // Releases what it has beyond the aim.
+  void trim();
   // Releases what the disk lacks of `bytes` free bytes, as far as the ballast has it. While free
   // space is short, the result owns a lock. No other thread gets free space until it is released.
   enum class For { kAnything, kWhatCanWait };

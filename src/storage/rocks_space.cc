@@ -28,6 +28,9 @@ constexpr uint64_t flushed_bytes(uint64_t unflushed) {
 constexpr uint64_t kShortReserves = 8;
 constexpr auto kCoverInterval = std::chrono::seconds(1);
 
+constexpr int kWriteBuffersMax = 3;  // RocksDB has two; a large write can exceed them
+constexpr uint64_t kItemBytesMax = 400UL << 10;
+
 // A write is in the log, in a table file, and in the next level until a compaction ends.
 constexpr uint64_t written_bytes(uint64_t bytes) {
   return 3 * bytes;
@@ -153,20 +156,29 @@ void RocksSpace::aim_at(uint64_t bytes) {
   state_->ballast.aim_at(bytes + covered_compaction_bytes_, bytes - sizes_.base_bytes / 4);
 }
 
-// No compaction writes more than all tables have.
 void RocksSpace::cover_compaction() {
-  const bool is_short = state_->ballast.free_bytes() / kShortReserves < sizes_.reserve_bytes;
-  uint64_t tables = 0;
-  if (is_short) db_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &tables);
-  covered_compaction_bytes_ = std::min(tables, sizes_.compaction_bytes);
+  Ballast& ballast = state_->ballast;
+  const bool is_short = ballast.free_bytes() / kShortReserves < sizes_.reserve_bytes;
+  if (is_short) {
+    // No compaction writes more than all tables have. Other programs keep half of what is free.
+    uint64_t tables = 0;
+    db_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &tables);
+    const uint64_t bytes =
+        std::min({tables, sizes_.compaction_bytes, ballast.available_bytes() / 2});
+    covered_compaction_bytes_ = std::max<uint64_t>(covered_compaction_bytes_, bytes);
+  } else {
+    covered_compaction_bytes_ = 0;
+  }
   restore_ballast();
+  const uint64_t most_otherwise =
+      sizes_.base_bytes + flushed_bytes(kWriteBuffersMax * sizes_.write_buffer_bytes);
+  if (!is_short && ballast.bytes() > most_otherwise) ballast.trim();
 }
 
 void RocksSpace::restore_ballast() {
   const uint64_t covered = covered_bytes();
-  if (state_->ballast.bytes() >= covered + covered_compaction_bytes_) return;
   aim_at(covered + sizes_.write_buffer_bytes / 4);  // in steps, because each one takes time
-  state_->ballast.restore();
+  if (state_->ballast.bytes() < covered + covered_compaction_bytes_) state_->ballast.restore();
 }
 
 RocksSpace::Admission RocksSpace::admit(uint64_t bytes, bool frees) {
@@ -181,7 +193,8 @@ RocksSpace::Admission RocksSpace::admit(uint64_t bytes, bool frees) {
 }
 
 bool RocksSpace::has_room() const {
-  return state_->ballast.available_bytes() >= sizes_.reserve_bytes + covered_bytes();
+  return state_->ballast.available_bytes() >=
+         sizes_.reserve_bytes + covered_bytes() + written_bytes(kItemBytesMax);
 }
 
 bool RocksSpace::ran_out() const {
@@ -212,30 +225,29 @@ void RocksSpace::reclaim_soon() {
 }
 
 void RocksSpace::keep_space() {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kPauseMin = std::chrono::seconds(1);
-  constexpr auto kPauseMax = std::chrono::seconds(64);
-  auto pause = kPauseMin;
-  auto repetition = Clock::time_point::max();
+  constexpr int kPauseMax = 64;
+  int pause = 0;  // intervals until a compaction that lacked space is repeated
+  int waited = 0;
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait_for(lock, kCoverInterval, [this] { return wanted_ || stopping_; });
+    wake_.wait_for(lock, kCoverInterval, [&] { return (wanted_ && pause == 0) || stopping_; });
     if (stopping_) return;
     const bool is_wanted = std::exchange(wanted_, false);
     lock.unlock();
     cover_compaction();
-    if (is_wanted) pause = kPauseMin;
-    if (is_wanted || Clock::now() >= repetition) {
-      const bool lacked_space = !reclaim();
-      repetition = lacked_space ? Clock::now() + pause : Clock::time_point::max();
-      pause = std::min(2 * pause, kPauseMax);
+    if (is_wanted || (pause > 0 && ++waited >= pause)) {
+      const bool had_space = reclaim();
+      pause = had_space ? 0 : is_wanted ? 1 : std::min(2 * pause, kPauseMax);
+      waited = 0;
     }
     lock.lock();
   }
 }
 
-// False if it lacked space.
+// False if it lacked space. After a failed write to the log, only resume() can flush: RocksDB could
+// begin a new log here, and then not write what the old one lacks.
 bool RocksSpace::reclaim() {
+  if (ran_out()) return false;
   rocksdb::CompactRangeOptions options;
   options.exclusive_manual_compaction = false;
   options.canceled = &stopping_;

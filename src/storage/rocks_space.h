@@ -80,7 +80,7 @@ class RocksSpace {
   };
   // Whether a write of `bytes` leaves enough space. A write that frees space can leave less.
   Admission admit(uint64_t bytes, bool frees);
-  bool has_room() const;  // for puts
+  bool has_room() const;  // for the put of any item
 
   // Whether a write or background work failed because the disk was full.
   bool ran_out() const;

@@ -84,6 +84,7 @@ class Gate {
   }
   std::atomic<bool> failing = false;
   std::atomic<bool> full = false;
+  std::atomic<uint64_t> free_bytes = 1UL << 40;
   std::atomic<bool> full_for_compactions = false;
   std::atomic<int> compactions_without_space = 0;
 
@@ -127,7 +128,7 @@ class GatedEnv final : public rocksdb::EnvWrapper {
     return status;
   }
   rocksdb::Status GetFreeSpace(const std::string&, uint64_t* free) override {
-    *free = gate_.full ? 1000 : 1UL << 40;
+    *free = gate_.full ? 1000 : gate_.free_bytes.load();
     return rocksdb::Status::OK();
   }
   const char* Name() const override { return "GatedEnv"; }
@@ -442,6 +443,23 @@ TEST_F(RocksStore, RepeatsACompactionThatLackedSpace) {
   ASSERT_TRUE(test::comes_true([&] { return gate.compactions_without_space > 0; }));
   gate.full_for_compactions = false;
   EXPECT_TRUE(test::comes_true([&] { return table_bytes() < 3 * kBytes; }));
+}
+
+TEST_F(RocksStore, HoldsSpaceForACompactionWhileTheDiskIsShortOfIt) {
+  const uint64_t plenty = gate.free_bytes;
+  auto store = open({.write_buffer_bytes = 64UL << 10});
+  for (int i = 0; i < 40; ++i) {
+    put(*store, std::to_string(i), random_bytes(64UL << 10)).get();
+  }
+  const auto ballast_bytes = [&] {
+    return std::filesystem::file_size(directory.path() / "data" / "ballast");
+  };
+  constexpr uintmax_t kMb = 1UL << 20;
+  EXPECT_LT(ballast_bytes(), 17 * kMb);
+  gate.free_bytes = 60 * kMb;
+  EXPECT_TRUE(test::comes_true([&] { return ballast_bytes() >= 17 * kMb; })) << ballast_bytes();
+  gate.free_bytes = plenty;
+  EXPECT_TRUE(test::comes_true([&] { return ballast_bytes() < 17 * kMb; })) << ballast_bytes();
 }
 
 TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {
