@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
-#include <thread>
 
+#include "base/processors.h"
 #include "bench/contests.h"
 
 namespace stator::bench {
@@ -101,9 +101,9 @@ int run(int argc, char** argv) {
   }
   const Settings& settings = arguments.settings;
   std::printf(
-      "%u cores; %lu items of 1 KB; median of %d turns of %ld ms each, contenders in turn; "
+      "%d cores; %lu items of 1 KB; median of %d turns of %ld ms each, contenders in turn; "
       "closed loop where not said otherwise\n",
-      std::thread::hardware_concurrency(), settings.work.items, settings.plan.turns,
+      usable_processors(), settings.work.items, settings.plan.turns,
       static_cast<long>(settings.plan.turn.count()));
   Findings findings;
   bool good = true;

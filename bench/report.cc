@@ -4,8 +4,8 @@
 
 #include <cstdio>
 #include <fstream>
-#include <thread>
 
+#include "base/processors.h"
 #include "bench/contests.h"
 
 namespace stator::bench {
@@ -101,7 +101,7 @@ void print_budget(const Findings& findings) {
 bool write_json(const std::string& path, const Settings& settings, const Findings& findings) {
   std::ofstream out(path);
   out << fmt::format(R"({{"cores":{},"items":{},"turns":{},"turn_ms":{},"measurements":[)",
-                     std::thread::hardware_concurrency(), settings.work.items, settings.plan.turns,
+                     usable_processors(), settings.work.items, settings.plan.turns,
                      settings.plan.turn.count());
   const char* separator = "\n";
   for (const Measurement& row : findings.measurements) {

@@ -167,6 +167,7 @@ int consume_events(const ToggleFlags& flags) {
 
 void add_consume(CLI::App& command, ToggleFlags& flags) {
   command.add_option("file", flags.file, "JSON lines {id, state, at, event}; - is standard input")
+      ->type_name("FILE")
       ->capture_default_str();
   auto* checkpoint = command.add_option("--checkpoint", flags.checkpoint,
                                         "File that stores the position, to resume from");
@@ -184,7 +185,7 @@ void add_consume(CLI::App& command, ToggleFlags& flags) {
                                   "Consume from JetStream on this NATS server instead");
   nats->type_name("URL")->excludes(checkpoint);
   const auto add = [&](const char* name, std::string& value, const char* description) {
-    command.add_option(name, value, description)
+    return command.add_option(name, value, description)
         ->type_name("NAME")
         ->needs(nats)
         ->capture_default_str();
@@ -201,7 +202,7 @@ void add_consume(CLI::App& command, ToggleFlags& flags) {
       "Redeliver messages that are not acknowledged in this time; set by the first consumer",
       std::chrono::milliseconds(100), std::chrono::hours(1))
       ->needs(nats);
-  add("--nats-credentials", flags.nats.server.credentials_file, "A .creds file");
+  add("--nats-credentials", flags.nats.server.credentials_file, "A .creds file")->type_name("FILE");
 }
 
 }  // namespace

@@ -34,15 +34,16 @@ bool fails() {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// Not inlined: g++ 12 would warn of memory that new returns and free() takes.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   void* const memory = fails() ? nullptr : std::malloc(size);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept {
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
   std::free(memory);
 }
-void operator delete(void* memory, std::size_t) noexcept {
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
   std::free(memory);
 }
 // Asio uses this one.
