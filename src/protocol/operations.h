@@ -5,12 +5,12 @@
 // An operation is one entry of kDynamoDb or kStreams: its name and the engine's method. The types
 // of the method determine the reader of the request and the writer of the response
 // (api/wire/wire.h).
-// Thread safety: as Engine. On a store of one process, reads respond on the calling thread. On a
-// shared store, they respond on a thread of the store or of the engine. Writes respond when they
-// are durable, on the thread that committed them. Operations that wait for the disk, or for
-// a shared store, run on `waiting`, or on the calling thread if it is null.
-// Lifetime: the body is borrowed only during the call. The engine and `waiting` must outlive every
-// request in progress.
+// Thread safety: as Engine. On a store of one process, reads respond on the calling thread, except
+// vector searches, which run on `searching`. On a shared store, reads respond on a thread of the
+// store or of the engine. Writes respond when they are durable, on the thread that committed them.
+// Operations that block run on `waiting`. If a worker is null, they run on the calling thread.
+// Lifetime: the body and `access` are borrowed only during the call. The engine, both workers,
+// `test_mode` and the text of `operation` must outlive every request in progress.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Operations.html
 #pragma once
 
@@ -57,8 +57,8 @@ struct Context {
 };
 
 // Operations that respond by calling a `Respond` with a Result<std::string>, once, from any thread.
-// If the Respond is destroyed without a call, there was no memory for a response. Its optional
-// members:
+// If the Respond is destroyed without a call, there was no memory for a response, or the worker was
+// stopped. Its optional members:
 // - `later` is called instead by threads of the store, with a function that makes the Result, so
 //   that these threads do not write JSON.
 // - `note_table` and `note_items` are called before the response, with facts about the request and
@@ -93,7 +93,7 @@ class Operations {
     return found == nullptr ? nullptr : found->run;
   }
 
-  // Operations by number: below names().size(), the same in every process of this version.
+  // Returns the operation's index in names(), the same in every process of this version.
   static std::size_t index_of(const Operation& operation) {
     const bool of_streams =
         std::ranges::any_of(kStreams, [&](const Operation& other) { return &other == &operation; });

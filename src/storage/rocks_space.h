@@ -34,14 +34,14 @@ namespace stator {
 // a compaction can lack space, so that wait might never end.
 rocksdb::FlushOptions flush_at_once();
 
-// Numbers of tables on level 0 at which RocksDB slows writes, and at which they wait. With the 4
-// write buffers of level 1, the latter form the largest compaction; the reserve has space for it.
+// Numbers of files on level 0 at which RocksDB slows writes, and at which they wait. The largest
+// compaction has kLevel0FilesMax of them, and the 4 write buffers of level 1.
 inline constexpr int kLevel0FilesSlow = 8;
 inline constexpr int kLevel0FilesMax = 12;
 
 class RocksSpace {
  public:
-  // Sizes that are not set are derived from the size of the disk.
+  // Derived from the size of the disk. The options can set the reserve and limit the write buffer.
   struct Sizes {
     uint64_t write_buffer_bytes = 0;
     uint64_t base_bytes = 0;        // of the ballast while every row is in a table file
@@ -66,9 +66,9 @@ class RocksSpace {
   Result<void> prepare_opening(uint64_t log_bytes);
 
   // Attaches the database, which must outlive it. From then on, the ballast covers a compaction
-  // while the disk is short of space, and a compaction that lacks space lifts the database's limits
-  // on tables: a write would wait for it without end. The one at which writes wait returns when
-  // later ones have left few tables.
+  // while the disk is short of space. If a compaction lacks space, the limits on files of level 0
+  // are lifted, because writes would wait for it without end. The limit at which writes wait is
+  // restored when later compactions have left fewer than kLevel0FilesSlow files.
   void opened(rocksdb::DB& db);
   // Allocates as much of the ballast as the disk has space for.
   void restore_ballast();
@@ -85,8 +85,8 @@ class RocksSpace {
   // Whether a write or background work failed because the disk was full.
   bool ran_out() const;
   // Lets the database write again: it writes the rows that are only in the log to a table file, so
-  // that the log is no longer needed. False if there is still too little space. After true, no
-  // failed write has been applied, or ever will be.
+  // that the log is no longer needed. False if there is too little space, if is_stuck(), or if
+  // RocksDB refuses. After true, no failed write has been applied, or ever will be.
   bool resume();
 
   // Whether only reopening the database helps: the first write of a new log failed, or RocksDB

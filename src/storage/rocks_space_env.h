@@ -24,7 +24,8 @@ class FlushJobs {
  public:
   void scheduled();
   void ended(bool is_forgotten);
-  // Waits until none is scheduled. After an error none follows before DB::Resume().
+  // Waits until none is scheduled, and returns whether RocksDB forgot one. After an error none
+  // follows before DB::Resume().
   bool forgot_one();
 
  private:
@@ -40,7 +41,7 @@ struct SpaceState {
   Ballast ballast;
   std::atomic<bool> ran_out = false;             // RocksDB stopped because the disk was full
   std::atomic<bool> compaction_ran_out = false;  // whether the last compaction lacked space
-  std::atomic<uint32_t> compactions = 0;         // grows after that is set; to be waited for
+  std::atomic<uint32_t> compactions = 0;         // grows, and notifies, when the latter is set
   std::atomic<bool> log_failed = false;          // a write to the newest log
   FlushJobs flushes;
 };

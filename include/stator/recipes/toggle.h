@@ -7,11 +7,11 @@
 // Its id and time identify an event; redelivery has no effect.
 // Settings: the mode and the retention are stored in the table, for each id_prefix, so that all its
 // toggles agree. The first save stores them. A missing retention can be added later. If a toggle's
-// mode or retention differs from the stored one, every call returns kLimitsDisagree, with both
-// values in the message. A toggle without a retention uses the stored one. Exception: events that
-// an earlier release wrote have no settings until change_retention(); each toggle uses its own
-// options. The first save looks for them with two scans, of at most 1 MB each and 1,000 items
-// together. If they find none, or it may not scan, it stores the settings.
+// mode or retention differs from the stored one, every call except change_retention() returns
+// kLimitsDisagree, with both values in the message. A toggle without a retention uses the stored
+// one. Exception: events that an earlier release wrote have no settings until change_retention();
+// each toggle uses its own options. The first save looks for them with two scans, of at most 1 MB
+// each and 1,000 items together. If they find none, or it may not scan, it stores the settings.
 // Cost: see ToggleMode and Answer, for items under 1 KB. In addition, a toggle reads the settings
 // before its first request and then at most once per minute: one request and 1 RCU. If there are
 // none, the first save also costs these two scans and a write.
@@ -65,7 +65,7 @@ enum class Answer {
   // kNewest, kLate or kDuplicate: a put, then a consistent query (1 more RCU). kStored if the query
   // fails and the table has no retention.
   kExact,
-  kStored,  // kStored or kDuplicate: only the put, one round trip
+  kStored,  // kStored or kDuplicate: without a retention, only the put of a new event
 };
 
 enum class Saved {
@@ -152,7 +152,7 @@ class AnyToggle {
 
   // Stores a new retention (up to 36,500 days). All toggles of the table use it within a minute for
   // events that are superseded from then on. Toggles whose own option differs then return
-  // kLimitsDisagree from every call: remove or change that option.
+  // kLimitsDisagree from every other call: remove or change that option.
   Result<void> change_retention(std::chrono::seconds to) const;
 
   // The table definition for these options: on demand, with their key names; with a retention, time

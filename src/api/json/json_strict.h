@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Converts a JSON object to attribute values without losing information: strings become S, numbers
-// N, true and false BOOL, null NULL, arrays L, objects M.
+// Converts a JSON object to attribute values: strings become S, numbers N, true and false BOOL,
+// null NULL, arrays L, objects M. Numbers with a fraction or an exponent are read as double.
 #pragma once
 
 #include <string_view>

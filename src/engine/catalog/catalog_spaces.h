@@ -15,7 +15,7 @@ namespace stator {
 
 class Spaces {
  public:
-  // `row`: the value of that row; absent before the first allocation.
+  // `row`: the stored next id; absent before the first allocation.
   explicit Spaces(const std::optional<std::string>& row)
       : next_(row ? read_big_endian(*row) : kFirstTableSpace) {}
 
