@@ -21,6 +21,8 @@ constexpr const char* kDiskFull =
     "the disk is full; only deletes are accepted until there is free space";
 constexpr const char* kStuck =
     "the disk is full; writes are rejected until the data directory is reopened";
+constexpr const char* kFailed =
+    "the disk failed after it was full; writes are rejected until the data directory is reopened";
 constexpr const char* kDeleted =
     "the data directory was deleted; writes are rejected until it is reopened";
 constexpr const char* kReading = "the data directory is open for reading only";
@@ -241,7 +243,12 @@ void RocksCommitter::await_work(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   const auto synced = opened_.file->sync();
   lock.lock();
-  if (!synced) progress_synced_ = false;
+  if (synced) return;
+  progress_synced_ = false;
+  if (writing_) return;
+  // Tries again after another pause. The operating system can have dropped what it could not write.
+  static_cast<void>(opened_.file->write(opened_.progress));
+  written_at_ = std::chrono::steady_clock::now();
 }
 
 // While the disk is full, puts are rejected before they are queued, so that deletes can proceed.
@@ -296,7 +303,7 @@ void RocksCommitter::give_up(const CommitResult& result) {
   const bool is_stuck = space_.is_stuck();
   if (is_stuck && space_.ran_out()) {
     // The write's own error can say that the store will resume, but a flush can be lost after it.
-    failure_ = {.code = Code::kIo, .message = kStuck};
+    failure_ = {.code = Code::kIo, .message = space_.disk_failed() ? kFailed : kStuck};
   } else if (opened_.file->is_deleted()) {
     failure_ = {.code = Code::kIo, .message = kDeleted};
   } else if (is_stuck || (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {

@@ -265,22 +265,33 @@ Result<std::filesystem::path> set_logs_aside(const LogState& state,
                   fmt::format("could not create '{}': {}", name.string(), error.message()));
     }
   }
-  for (const LogFile& file : damaged) {
-    STATOR_RETURN_IF_ERROR(copy_file(file.path, aside / file.path.filename(), [](std::size_t) {}));
+  const auto kept = [&](const LogFile& file) { return aside / file.path.filename(); };
+  const bool keeps_part = state.sound_files > 0;
+  if (keeps_part) {
+    auto copied = copy_file(damaged[0].path, kept(damaged[0]), [](std::size_t) {});
+    if (copied) copied = sync_directory(aside);
+    if (!copied) {
+      std::filesystem::remove_all(aside, error);  // otherwise each attempt would take more space
+      return failure_of(std::move(copied));
+    }
   }
-  STATOR_RETURN_IF_ERROR(sync_directory(aside));
   STATOR_RETURN_IF_ERROR(sync_directory(home));
   for (std::size_t i = damaged.size(); i-- > 0;) {
-    if (i > 0 || state.sound_files == 0) {
-      std::filesystem::remove(damaged[i].path, error);
-    } else if (truncate(damaged[i].path.c_str(), static_cast<off_t>(damaged[i].sound_bytes)) != 0) {
-      error = std::error_code(errno, std::generic_category());
+    if (i > 0 || !keeps_part) {
+      std::filesystem::rename(damaged[i].path, kept(damaged[i]), error);
+    } else {
+      const Descriptor file(open(damaged[i].path.c_str(), O_WRONLY | O_CLOEXEC));
+      if (ftruncate(file.get(), static_cast<off_t>(damaged[i].sound_bytes)) != 0 ||
+          fsync(file.get()) != 0) {
+        error = std::error_code(errno, std::generic_category());
+      }
     }
     if (error) {
       return fail(Code::kIo,
                   fmt::format("could not cut '{}': {}", damaged[i].path.string(), error.message()));
     }
   }
+  STATOR_RETURN_IF_ERROR(sync_directory(aside));
   STATOR_RETURN_IF_ERROR(sync_directory(directory));
   return aside;
 }

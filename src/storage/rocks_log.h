@@ -58,9 +58,9 @@ struct LogState {
 Result<LogState> check_logs(const std::filesystem::path& directory, const ManifestState& manifest,
                             const std::optional<Progress>& progress, std::string_view boot);
 
-// Copies the logs, from the damage on, to a new directory in `home`. Then removes them, and the
-// damaged end of the first one, from `directory`. Returns the new directory, or an empty path if no
-// log is left. Durable on return.
+// Moves the logs, from the damage on, to a new directory in `home`. Of the first one, this is a
+// copy, and its sound part stays in `directory`. Returns the new directory, or an empty path if no
+// log is left. Durable on return. After an error, nothing has changed, or some logs are moved.
 Result<std::filesystem::path> set_logs_aside(const LogState& state,
                                              const std::filesystem::path& directory,
                                              const std::filesystem::path& home);

@@ -141,10 +141,18 @@ Failure log_failure(const RocksStoreOptions& options, const std::string& damage)
                           options.path.string(), damage));
 }
 
+uint64_t bytes_of(const LogState& log) {
+  uint64_t bytes = 0;
+  for (const LogFile& file : log.files) bytes += file.bytes;
+  return bytes;
+}
+
 // Sets aside damage that a loss of power can cause with durability `os`. Other damage is an error.
-Result<void> accept_log(const RocksStoreOptions& options, const LogState& state) {
+Result<void> accept_log(const RocksStoreOptions& options, const LogState& state,
+                        RocksSpace& space) {
   if (state.damage.empty()) return {};
   if (!state.is_excused) return log_failure(options, state.damage);
+  const auto room = space.make_room(bytes_of(state));
   STATOR_ASSIGN_OR_RETURN(const auto aside,
                           set_logs_aside(state, options.path / kDatabaseName, options.path));
   if (options.report) {
@@ -187,12 +195,6 @@ Result<void> number_rows_from(rocksdb::DB& db, uint64_t first, const std::filesy
   return {};
 }
 
-uint64_t bytes_of(const LogState& log) {
-  uint64_t bytes = 0;
-  for (const LogFile& file : log.files) bytes += file.bytes;
-  return bytes;
-}
-
 }  // namespace
 
 Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions& options,
@@ -205,7 +207,7 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
   if (!fresh) {
     STATOR_ASSIGN_OR_RETURN(const Manifest manifest, read_manifest(options, rocks));
     STATOR_ASSIGN_OR_RETURN(log, check_logs_of(options, manifest.state));
-    STATOR_RETURN_IF_ERROR(accept_log(options, log));
+    STATOR_RETURN_IF_ERROR(accept_log(options, log, *opened.space));
     remove_unlisted_tables(options.path / kDatabaseName, manifest.tables);
   }
   STATOR_RETURN_IF_ERROR(opened.space->prepare_opening(bytes_of(log)));
@@ -249,6 +251,7 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
     STATOR_ASSIGN_OR_RETURN(const LogState log, check_logs_of(options, manifest.state));
     if (log.damage.empty()) return recovery;
     recovery.damage = log.damage;
+    const auto room = space.make_room(bytes_of(log));
     STATOR_ASSIGN_OR_RETURN(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
     const Progress before = ProgressFile::read(path / kProgressName).value_or(Progress{});
     STATOR_ASSIGN_OR_RETURN(ProgressFile progress, ProgressFile::open(path / kProgressName));

@@ -91,6 +91,10 @@ uint64_t RocksSpace::unflushed_bytes() const {
   return bytes;
 }
 
+std::unique_lock<std::mutex> RocksSpace::make_room(uint64_t bytes) {
+  return state_->ballast.make_room(bytes, Ballast::For::kAnything);
+}
+
 Result<void> RocksSpace::prepare_opening(uint64_t log_bytes) {
   const uint64_t needed = flushed_bytes(log_bytes) + sizes_.base_bytes / 2;
   aim_at(sizes_.base_bytes + flushed_bytes(log_bytes));
@@ -203,6 +207,7 @@ bool RocksSpace::ran_out() const {
 
 // RocksDB begins a new log only if rows of the old one are in memory.
 bool RocksSpace::is_stuck() const {
+  if (disk_failed_) return true;
   uint64_t rows = 0;
   db_->GetIntProperty(rocksdb::DB::Properties::kNumEntriesActiveMemTable, &rows);
   return (state_->log_failed && rows == 0) || (ran_out() && state_->flushes.forgot_one());
@@ -213,9 +218,11 @@ bool RocksSpace::resume() {
   const uint64_t needed = flushed_bytes(unflushed_bytes()) + sizes_.base_bytes / 2;
   if (state_->ballast.available_bytes() < needed) return false;
   state_->ran_out = false;
-  const bool resumed = db_->Resume().ok();
-  if (!resumed) state_->ran_out = true;
-  return resumed;
+  const rocksdb::Status resumed = db_->Resume();
+  if (resumed.ok()) return true;
+  state_->ran_out = true;
+  disk_failed_ = resumed.IsCorruption() || (resumed.IsIOError() && !resumed.IsNoSpace());
+  return false;
 }
 
 void RocksSpace::reclaim_soon() {
@@ -244,8 +251,7 @@ void RocksSpace::keep_space() {
   }
 }
 
-// False if it lacked space. After a failed write to the log, only resume() can flush: RocksDB could
-// begin a new log here, and then not write what the old one lacks.
+// False if it lacked space. After a failed write, nothing is flushed before resume().
 bool RocksSpace::reclaim() {
   if (ran_out()) return false;
   rocksdb::CompactRangeOptions options;

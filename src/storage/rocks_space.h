@@ -62,6 +62,9 @@ class RocksSpace {
   // The environment for the database; must outlive it. See rocks_space_env.h.
   std::unique_ptr<rocksdb::Env> environment() const;
 
+  // Releases what the disk lacks of `bytes` from the ballast, for a write before the opening. The
+  // result keeps other threads from taking it.
+  std::unique_lock<std::mutex> make_room(uint64_t bytes);
   // Errors: kIo if the disk lacks the space to open a database with `log_bytes` of log.
   Result<void> prepare_opening(uint64_t log_bytes);
 
@@ -89,9 +92,10 @@ class RocksSpace {
   // RocksDB refuses. After true, no failed write has been applied, or ever will be.
   bool resume();
 
-  // Whether only reopening the database helps: the first write of a new log failed, or RocksDB
-  // forgot a flush. Waits for scheduled flushes.
+  // Whether only reopening the database helps: the first write of a new log failed, RocksDB forgot
+  // a flush, or the disk failed while it resumed. Waits for scheduled flushes.
   bool is_stuck() const;
+  bool disk_failed() const { return disk_failed_; }
 
   // Starts a compaction, so that deletions free their space soon. Repeats it while it lacks space.
   void reclaim_soon();
@@ -120,6 +124,7 @@ class RocksSpace {
   const Sizes sizes_;
   rocksdb::DB* db_ = nullptr;
   std::atomic<uint64_t> covered_compaction_bytes_ = 0;  // by the ballast
+  std::atomic<bool> disk_failed_ = false;
 
   std::mutex mutex_;
   std::condition_variable wake_;

@@ -29,6 +29,8 @@
 namespace {
 std::atomic<int> progress_syncs = 0;
 std::atomic<bool> progress_sync_fails = false;
+std::atomic<std::chrono::steady_clock::time_point> progress_sync_failed;
+std::atomic<std::chrono::nanoseconds> between_failed_syncs;
 }  // namespace
 
 // In place of the C library's.
@@ -39,6 +41,8 @@ extern "C" int fdatasync(int descriptor) {
   if (path.filename() == "progress") {
     ++progress_syncs;
     if (progress_sync_fails) {
+      const auto now = std::chrono::steady_clock::now();
+      between_failed_syncs = now - progress_sync_failed.exchange(now);
       errno = EIO;
       return -1;
     }
@@ -293,6 +297,17 @@ TEST_F(RocksStore, SyncsItsProgressAfterWritesOnAnyThread) {
     const int before = progress_syncs;
     EXPECT_TRUE(test::comes_true([&] { return progress_syncs > before; }));
   }
+}
+
+TEST_F(RocksStore, PausesBetweenFailedSyncsOfItsProgress) {
+  auto store = open();
+  ASSERT_EQ(put(*store, "a", "x").get().outcome, CommitOutcome::kCommitted);
+  const int before = progress_syncs;
+  progress_sync_fails = true;
+  const bool repeated = test::comes_true([&] { return progress_syncs >= before + 2; });
+  progress_sync_fails = false;
+  ASSERT_TRUE(repeated);
+  EXPECT_GE(between_failed_syncs.load(), std::chrono::milliseconds(900));
 }
 
 TEST_F(RocksStore, WritesNoCommitVersionThatAPowerFailureCouldRepeat) {

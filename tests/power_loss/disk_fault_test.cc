@@ -117,6 +117,26 @@ TEST_F(Faults, WritesResumeOnceTheFullDiskHasSpaceAgain) {
   check_after(Durability::kSync, Kept::kAcknowledged);
 }
 
+TEST_F(Faults, ADiskThatFailsWhileWritesResumeIsReported) {
+  create();
+  const auto machine = make_machine();
+  ASSERT_THAT(start(*machine, Durability::kSync), IsOk());
+  machine->files->fail(
+      {.change = FileChange::kAppend, .status = IOStatus::NoSpace(kText), .lasting = true});
+  (void)write_until_failure(*machine->database);
+  EXPECT_THAT(write_something(*machine->database), FailsWith(Code::kInternalServerError, kFull));
+  machine->files->fail({.change = FileChange::kAppend,
+                        .part = ".sst",
+                        .status = IOStatus::IOError(kText),
+                        .lasting = true});
+  EXPECT_THAT(write_something(*machine->database), FailsWith(Code::kInternalServerError, ""));
+  machine->files->mend();
+  expect_refusal(*machine, *machine->database, "until the data directory is reopened");
+  machine->database.reset();
+  ASSERT_THAT(start(*machine, Durability::kSync), IsOk());
+  ledger_.check(*machine->database, Kept::kOnlyAcknowledged);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Disk, DiskFaults,
     testing::Values(
