@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/files.h"
-
 namespace stator {
 namespace {
 
@@ -23,24 +21,28 @@ constexpr uint64_t kPlentyBytes = 256UL << 20;
 }  // namespace
 
 Ballast::Ballast(rocksdb::Env& env, std::filesystem::path directory)
-    : env_(env), directory_(std::move(directory)) {}
+    : env_(env),
+      path_(std::move(directory)),
+      directory_(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)) {}
 
 uint64_t Ballast::bytes() const {
   struct stat status{};
-  if (stat((directory_ / kName).c_str(), &status) != 0) return 0;
+  if (fstatat(directory_.get(), kName, &status, 0) != 0) return 0;
   return static_cast<uint64_t>(status.st_blocks) * 512;
 }
 
 uint64_t Ballast::free_bytes() const {
   uint64_t free = 0;
   // If the file system does not report free space, assumes no limit.
-  return env_.GetFreeSpace(directory_.string(), &free).ok() ? free : UINT64_MAX / 4;
+  return env_.GetFreeSpace(path_.string(), &free).ok() ? free : UINT64_MAX / 4;
 }
 
 // After a failure, the size is unchanged: callers check the free space.
-void Ballast::resize(uint64_t from, uint64_t to) const {
-  const Descriptor file(open((directory_ / kName).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+void Ballast::resize(uint64_t from, uint64_t to) {
+  const int create = is_created_ ? 0 : O_CREAT;
+  const Descriptor file(openat(directory_.get(), kName, O_RDWR | create | O_CLOEXEC, 0644));
   if (file.get() < 0) return;
+  is_created_ = true;
   const auto size = static_cast<off_t>(to);
   [[maybe_unused]] const int done =
       to < from ? ftruncate(file.get(), size) : fallocate(file.get(), 0, 0, size);

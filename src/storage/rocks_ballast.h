@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <mutex>
 
+#include "base/files.h"
+
 namespace rocksdb {
 class Env;
 }  // namespace rocksdb
@@ -43,10 +45,12 @@ class Ballast {
   [[nodiscard]] std::unique_lock<std::mutex> make_room(uint64_t bytes, For what);
 
  private:
-  void resize(uint64_t from, uint64_t to) const;
+  void resize(uint64_t from, uint64_t to);
 
   rocksdb::Env& env_;
-  const std::filesystem::path directory_;
+  const std::filesystem::path path_;  // of the directory
+  const Descriptor directory_;        // stays the same if another one replaces it
+  bool is_created_ = false;  // it is not created again in a directory that is being deleted
   std::atomic<uint64_t> aim_ = 0;
   std::atomic<uint64_t> kept_ = 0;
   std::mutex mutex_;  // of the file, and of the free space while it is short

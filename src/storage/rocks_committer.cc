@@ -303,7 +303,7 @@ void RocksCommitter::give_up(const CommitResult& result) {
   const bool is_stuck = space_.is_stuck();
   if (is_stuck && space_.ran_out()) {
     // The write's own error can say that the store will resume, but a flush can be lost after it.
-    failure_ = {.code = Code::kIo, .message = space_.disk_failed() ? kFailed : kStuck};
+    failure_ = {.code = Code::kIo, .message = why_full()};
   } else if (opened_.file->is_deleted()) {
     failure_ = {.code = Code::kIo, .message = kDeleted};
   } else if (is_stuck || (result.outcome == CommitOutcome::kUnknown && !space_.ran_out())) {
@@ -320,9 +320,13 @@ void RocksCommitter::give_up(const CommitResult& result) {
   last_commit_version_ = written_commit_version_;
 }
 
+const char* RocksCommitter::why_full() const {
+  if (space_.disk_failed()) return kFailed;
+  return space_.is_stuck() ? kStuck : kDiskFull;
+}
+
 Result<void> RocksCommitter::admit(const Group& group) {
-  const auto full = [this] { return fail(Code::kIo, space_.is_stuck() ? kStuck : kDiskFull); };
-  if (space_.ran_out() && !space_.resume()) return full();
+  if (space_.ran_out() && !space_.resume()) return fail(Code::kIo, why_full());
   uint64_t bytes = 0;
   bool frees = true;
   for (const auto& waiting : group) {
@@ -341,7 +345,7 @@ Result<void> RocksCommitter::admit(const Group& group) {
     full_ = is_full;
   }
   if (admission == RocksSpace::Admission::kAdmittedToFree) space_.reclaim_soon();
-  if (admission == RocksSpace::Admission::kRefused) return full();
+  if (admission == RocksSpace::Admission::kRefused) return fail(Code::kIo, why_full());
   if (is_full) return {};
   looked_ = now;
   admitted_bytes_ = 0;
@@ -386,7 +390,7 @@ CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* o
   looked_ = {};
   if (space_.resume()) return refused({.code = Code::kIo, .message = kDiskFull});
   return {CommitOutcome::kUnknown,
-          {.code = Code::kIo, .message = std::string(kDiskFull) + ": " + status.ToString()}};
+          {.code = Code::kIo, .message = std::string(why_full()) + ": " + status.ToString()}};
 }
 
 }  // namespace stator

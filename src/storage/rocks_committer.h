@@ -117,6 +117,7 @@ class RocksCommitter {
   Result<uint64_t> read_schema_version(const std::string& key) const;
   void give_up(const CommitResult& result);
   bool is_full_for(const Batch& batch);
+  const char* why_full() const;
   Result<void> admit(const Group& group);
   Result<void> reserve_commit_versions(uint64_t last);
   void await_work(std::unique_lock<std::mutex>& lock);

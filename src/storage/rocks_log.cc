@@ -281,7 +281,8 @@ Result<std::filesystem::path> set_logs_aside(const LogState& state,
       std::filesystem::rename(damaged[i].path, kept(damaged[i]), error);
     } else {
       const Descriptor file(open(damaged[i].path.c_str(), O_WRONLY | O_CLOEXEC));
-      if (ftruncate(file.get(), static_cast<off_t>(damaged[i].sound_bytes)) != 0 ||
+      if (file.get() < 0 ||
+          ftruncate(file.get(), static_cast<off_t>(damaged[i].sound_bytes)) != 0 ||
           fsync(file.get()) != 0) {
         error = std::error_code(errno, std::generic_category());
       }

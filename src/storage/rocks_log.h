@@ -60,7 +60,7 @@ Result<LogState> check_logs(const std::filesystem::path& directory, const Manife
 
 // Moves the logs, from the damage on, to a new directory in `home`. Of the first one, this is a
 // copy, and its sound part stays in `directory`. Returns the new directory, or an empty path if no
-// log is left. Durable on return. After an error, nothing has changed, or some logs are moved.
+// log is left. Durable on return. After an error, the directory and moved logs can remain.
 Result<std::filesystem::path> set_logs_aside(const LogState& state,
                                              const std::filesystem::path& directory,
                                              const std::filesystem::path& home);

@@ -147,14 +147,19 @@ uint64_t bytes_of(const LogState& log) {
   return bytes;
 }
 
+uint64_t copied_bytes(const LogState& log) {
+  return log.sound_files > 0 ? log.files[log.sound_files - 1].bytes : 0;
+}
+
 // Sets aside damage that a loss of power can cause with durability `os`. Other damage is an error.
-Result<void> accept_log(const RocksStoreOptions& options, const LogState& state,
-                        RocksSpace& space) {
+Result<void> accept_log(const RocksStoreOptions& options, LogState& state, RocksSpace& space) {
   if (state.damage.empty()) return {};
   if (!state.is_excused) return log_failure(options, state.damage);
-  const auto room = space.make_room(bytes_of(state));
+  space.make_room(copied_bytes(state));
   STATOR_ASSIGN_OR_RETURN(const auto aside,
                           set_logs_aside(state, options.path / kDatabaseName, options.path));
+  state.files.resize(state.sound_files);
+  if (!state.files.empty()) state.files.back().bytes = state.files.back().sound_bytes;
   if (options.report) {
     options.report(fmt::format(
         "{}; the operating system restarted since, and durability is `os`: continuing with the "
@@ -251,7 +256,7 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
     STATOR_ASSIGN_OR_RETURN(const LogState log, check_logs_of(options, manifest.state));
     if (log.damage.empty()) return recovery;
     recovery.damage = log.damage;
-    const auto room = space.make_room(bytes_of(log));
+    space.make_room(copied_bytes(log));
     STATOR_ASSIGN_OR_RETURN(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
     const Progress before = ProgressFile::read(path / kProgressName).value_or(Progress{});
     STATOR_ASSIGN_OR_RETURN(ProgressFile progress, ProgressFile::open(path / kProgressName));

@@ -28,8 +28,8 @@ constexpr uint64_t flushed_bytes(uint64_t unflushed) {
 constexpr uint64_t kShortReserves = 8;
 constexpr auto kCoverInterval = std::chrono::seconds(1);
 
-constexpr int kWriteBuffersMax = 3;  // RocksDB has two; a large write can exceed them
-constexpr uint64_t kItemBytesMax = 400UL << 10;
+constexpr int kWriteBuffersMax = 3;              // RocksDB has two; a large write can exceed them
+constexpr uint64_t kItemBytesMax = 400UL << 10;  // DynamoDB's limit
 
 // A write is in the log, in a table file, and in the next level until a compaction ends.
 constexpr uint64_t written_bytes(uint64_t bytes) {
@@ -91,8 +91,8 @@ uint64_t RocksSpace::unflushed_bytes() const {
   return bytes;
 }
 
-std::unique_lock<std::mutex> RocksSpace::make_room(uint64_t bytes) {
-  return state_->ballast.make_room(bytes, Ballast::For::kAnything);
+void RocksSpace::make_room(uint64_t bytes) {
+  static_cast<void>(state_->ballast.make_room(bytes, Ballast::For::kAnything));
 }
 
 Result<void> RocksSpace::prepare_opening(uint64_t log_bytes) {
@@ -167,8 +167,9 @@ void RocksSpace::cover_compaction() {
     // No compaction writes more than all tables have. Other programs keep half of what is free.
     uint64_t tables = 0;
     db_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &tables);
-    const uint64_t bytes =
-        std::min({tables, sizes_.compaction_bytes, ballast.available_bytes() / 2});
+    const uint64_t held = ballast.bytes() - std::min(ballast.bytes(), covered_bytes());
+    const uint64_t most = std::max(held, (held + ballast.free_bytes()) / 2);
+    const uint64_t bytes = std::min({tables, sizes_.compaction_bytes, most});
     covered_compaction_bytes_ = std::max<uint64_t>(covered_compaction_bytes_, bytes);
   } else {
     covered_compaction_bytes_ = 0;

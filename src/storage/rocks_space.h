@@ -62,9 +62,8 @@ class RocksSpace {
   // The environment for the database; must outlive it. See rocks_space_env.h.
   std::unique_ptr<rocksdb::Env> environment() const;
 
-  // Releases what the disk lacks of `bytes` from the ballast, for a write before the opening. The
-  // result keeps other threads from taking it.
-  std::unique_lock<std::mutex> make_room(uint64_t bytes);
+  // Releases what the disk lacks of `bytes` from the ballast, for a write before the opening.
+  void make_room(uint64_t bytes);
   // Errors: kIo if the disk lacks the space to open a database with `log_bytes` of log.
   Result<void> prepare_opening(uint64_t log_bytes);
 

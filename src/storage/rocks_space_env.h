@@ -41,7 +41,7 @@ struct SpaceState {
   Ballast ballast;
   std::atomic<bool> ran_out = false;             // RocksDB stopped because the disk was full
   std::atomic<bool> compaction_ran_out = false;  // whether the last compaction lacked space
-  std::atomic<uint32_t> compactions = 0;         // grows, and notifies, when the latter is set
+  std::atomic<uint32_t> compactions = 0;         // grows and notifies when the former is set
   std::atomic<bool> log_failed = false;          // a write to the newest log
   FlushJobs flushes;
 };

@@ -129,9 +129,10 @@ TEST_F(Faults, ADiskThatFailsWhileWritesResumeIsReported) {
                         .part = ".sst",
                         .status = IOStatus::IOError(kText),
                         .lasting = true});
-  EXPECT_THAT(write_something(*machine->database), FailsWith(Code::kInternalServerError, ""));
+  constexpr const char* kFailed = "the disk failed after it was full";
+  EXPECT_THAT(write_something(*machine->database), FailsWith(Code::kInternalServerError, kFailed));
   machine->files->mend();
-  expect_refusal(*machine, *machine->database, "until the data directory is reopened");
+  expect_refusal(*machine, *machine->database, kFailed);
   machine->database.reset();
   ASSERT_THAT(start(*machine, Durability::kSync), IsOk());
   ledger_.check(*machine->database, Kept::kOnlyAcknowledged);

@@ -25,17 +25,15 @@ namespace stator::test {
 class Faults {
  public:
   void fail_at(int operation, Error error) {
-    const std::lock_guard lock(mutex_);
-    next_ = 0;
-    at_ = operation;
-    only_.reset();
-    error_ = std::move(error);
+    fail_at_scan(operation, std::nullopt, std::move(error));
   }
   // Counts only scans within `range`.
-  void fail_at_scan(int scan, KeyRange range, Error error) {
-    fail_at(scan, std::move(error));
+  void fail_at_scan(int scan, std::optional<KeyRange> range, Error error) {
     const std::lock_guard lock(mutex_);
+    next_ = 0;
+    at_ = scan;
     only_ = std::move(range);
+    error_ = std::move(error);
   }
   void fail_all(Error error) { fail_at(-1, std::move(error)); }
   void mend() { fail_at(INT32_MAX, {}); }
