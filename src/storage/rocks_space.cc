@@ -162,22 +162,24 @@ void RocksSpace::aim_at(uint64_t bytes) {
 
 void RocksSpace::cover_compaction() {
   Ballast& ballast = state_->ballast;
-  const bool is_short = ballast.free_bytes() / kShortReserves < sizes_.reserve_bytes;
-  if (is_short) {
-    // No compaction writes more than all tables have. Other programs keep half of what is free.
-    uint64_t tables = 0;
-    db_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &tables);
-    const uint64_t held = ballast.bytes() - std::min(ballast.bytes(), covered_bytes());
-    const uint64_t most = std::max(held, (held + ballast.free_bytes()) / 2);
-    const uint64_t bytes = std::min({tables, sizes_.compaction_bytes, most});
-    covered_compaction_bytes_ = std::max<uint64_t>(covered_compaction_bytes_, bytes);
-  } else {
+  const uint64_t free = ballast.free_bytes();
+  if (free / kShortReserves >= sizes_.reserve_bytes) {
     covered_compaction_bytes_ = 0;
+    restore_ballast();
+    const uint64_t most =
+        sizes_.base_bytes + flushed_bytes(kWriteBuffersMax * sizes_.write_buffer_bytes);
+    if (ballast.bytes() > most) ballast.trim();
+    return;
   }
+  // No compaction writes more than all tables have. Other programs keep half of what is free.
+  uint64_t tables = 0;
+  db_->GetIntProperty(rocksdb::DB::Properties::kLiveSstFilesSize, &tables);
+  const uint64_t now = ballast.bytes();
+  const uint64_t held = now - std::min(now, covered_bytes());
+  const uint64_t most = std::max(held, (held + free) / 2);
+  const uint64_t bytes = std::min({tables, sizes_.compaction_bytes, most});
+  covered_compaction_bytes_ = std::max<uint64_t>(covered_compaction_bytes_, bytes);
   restore_ballast();
-  const uint64_t most_otherwise =
-      sizes_.base_bytes + flushed_bytes(kWriteBuffersMax * sizes_.write_buffer_bytes);
-  if (!is_short && ballast.bytes() > most_otherwise) ballast.trim();
 }
 
 void RocksSpace::restore_ballast() {

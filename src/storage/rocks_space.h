@@ -87,8 +87,8 @@ class RocksSpace {
   // Whether a write or background work failed because the disk was full.
   bool ran_out() const;
   // Lets the database write again: it writes the rows that are only in the log to a table file, so
-  // that the log is no longer needed. False if there is too little space, if is_stuck(), or if
-  // RocksDB refuses. After true, no failed write has been applied, or ever will be.
+  // that the log is no longer needed. Returns false if there is too little space, if is_stuck() is
+  // true, or if RocksDB fails. After true, no failed write has been applied, or ever will be.
   bool resume();
 
   // Whether only reopening the database helps: the first write of a new log failed, RocksDB forgot

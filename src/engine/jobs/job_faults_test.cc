@@ -32,7 +32,7 @@ TEST_F(JobFaults, ABackupWhoseAttemptsFailForADayIsDeleted) {
   const KeyRange rows =
       space_range((*engine_->parts().catalog->snapshot()->find("Songs"))->key().space);
   const auto fail_later = [&] {
-    faults_.fail_at_scan(2, rows, {.code = Code::kIo, .message = "the disk is full"});
+    faults_.fail_at(2, {.code = Code::kIo, .message = "the disk is full"}, rows);
   };
   pause_ = 13h;
   fail_later();

@@ -24,15 +24,12 @@ namespace stator::test {
 // Thread safety: every method can be called from any thread at once.
 class Faults {
  public:
-  void fail_at(int operation, Error error) {
-    fail_at_scan(operation, std::nullopt, std::move(error));
-  }
-  // Counts only scans within `range`.
-  void fail_at_scan(int scan, std::optional<KeyRange> range, Error error) {
+  // With `only`, counts only scans within that range.
+  void fail_at(int operation, Error error, std::optional<KeyRange> only = {}) {
     const std::lock_guard lock(mutex_);
     next_ = 0;
-    at_ = scan;
-    only_ = std::move(range);
+    at_ = operation;
+    only_ = std::move(only);
     error_ = std::move(error);
   }
   void fail_all(Error error) { fail_at(-1, std::move(error)); }
