@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "bench/contests.h"
 #include "stator/database.h"
@@ -27,6 +28,13 @@ double memory_mb(pid_t pid, const std::string& field) {
     if (name == field + ":" && status >> kilobytes) return kilobytes / 1024;
   }
   return 0;
+}
+
+// Of a server that has had no request for some seconds.
+void note_idle_memory(Findings& findings, const std::string& where, pid_t pid) {
+  std::this_thread::sleep_for(std::chrono::seconds(5));
+  note(findings, "idle " + where + ", MB", memory_mb(pid, "VmRSS"));
+  note(findings, "idle " + where + ", private, MB", memory_mb(pid, "RssAnon"));
 }
 
 double size_mb(const std::filesystem::path& directory) {
@@ -79,11 +87,11 @@ bool footprint(const Settings& settings, Findings& findings) {
   const test::TempDir directory;
   note(findings, "start in memory, ms", median_start_ms(settings, {"--memory"}));
   test::ServerProcess memory(settings.stator, {"--memory"});
-  note(findings, "idle in memory, MB", memory_mb(memory.pid(), "VmRSS"));
+  note_idle_memory(findings, "in memory", memory.pid());
 
   const std::string data = (directory.path() / "data").string();
   test::ServerProcess disk(settings.stator, {"--data", data});
-  note(findings, "idle on disk, MB", memory_mb(disk.pid(), "VmRSS"));
+  note_idle_memory(findings, "on disk", disk.pid());
   auto client = HttpClient::open({.endpoint = disk.url()});
   if (!client || !fill(*client, settings.work)) return false;
   note(findings, "after loading on disk, MB", memory_mb(disk.pid(), "VmHWM"));

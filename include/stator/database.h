@@ -42,9 +42,10 @@ struct DatabaseOptions {
   // The next three concern a directory only.
   Durability durability = Durability::kSync;
   bool create_if_missing = true;
-  // Size limit of the cache of blocks read from the directory. 0: one eighth of the memory that
-  // the process may use, at least 8 MB and at most 8 GB. It includes the indexes and filters of all
-  // files, which stay in memory: about 1.3 bytes per item and 45 bytes per 16 KB of data.
+  // Size limit of the cache of data read from the directory. 0: one eighth of the memory that the
+  // process may use, at least 8 MB and at most 8 GB. A quarter of it is for items that are read
+  // again. The rest includes the indexes and filters of all files, which stay in memory: about 1.3
+  // bytes per item and 45 bytes per 16 KB of data.
   std::size_t cache_bytes = 0;
   // Size limit, in bytes, of the vectors that are kept in memory because they are searched often. A
   // vector takes about 100 bytes and a byte for each component. 0: the default of `cache_bytes`.

@@ -2,10 +2,15 @@
 #include "base/memory.h"
 
 #include <malloc.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fstream>
+#include <string>
 
 #include "base/control_groups.h"
 
@@ -45,6 +50,29 @@ void return_free_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
+}
+
+void unmap_clean_code() {
+  std::ifstream mappings("/proc/self/smaps");
+  void* begin = nullptr;
+  std::size_t bytes = 0;
+  for (std::string line; std::getline(mappings, line);) {
+    void* from = nullptr;
+    void* to = nullptr;
+    std::array<char, 5> access{};
+    unsigned long inode = 0;
+    // "55d0c3a00000-55d0c3a7c000 r--p 00000000 fe:01 1234  /usr/bin/stator"
+    if (std::sscanf(line.c_str(), "%p-%p %4s %*x %*x:%*x %lu", &from, &to, access.data(), &inode) ==
+        4) {
+      const bool is_clean = access[1] == '-' && access[3] == 'p' && inode != 0;
+      begin = from;
+      bytes = is_clean ? static_cast<std::size_t>(static_cast<char*>(to) - static_cast<char*>(from))
+                       : 0;
+    } else if (line.starts_with("Anonymous:") && bytes > 0) {
+      const bool is_unchanged = line.find_first_of("123456789") == std::string::npos;
+      if (is_unchanged) madvise(begin, bytes, MADV_DONTNEED);
+    }
+  }
 }
 
 }  // namespace stator

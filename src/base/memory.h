@@ -19,4 +19,9 @@ void tune_allocator(uint64_t memory_bytes);
 // Returns freed memory that the allocator keeps. Takes milliseconds: call it when the load is low.
 void return_free_memory();
 
+// Returns the memory of code and constants of files that the process has mapped, which the kernel
+// reads again from its cache when they are used. Call it after the start, whose code is not used
+// again. Leaves out mappings with changes, such as breakpoints.
+void unmap_clean_code();
+
 }  // namespace stator

@@ -214,6 +214,7 @@ int serve(const ServeFlags& flags) {
                                         (*server)->url() + " can read and change all tables");
   }
   notify_service_manager(server::ServiceState::kReady);
+  unmap_clean_code();
 
   int received = 0;
   while (sigwait(&signals, &received) == 0 && received == SIGHUP) reload(**server);

@@ -9,7 +9,7 @@
 namespace stator::server {
 
 struct MemoryPlan {
-  std::size_t cache_bytes = 0;         // of blocks read from the data directory
+  std::size_t cache_bytes = 0;         // of data read from the data directory
   std::size_t vector_cache_bytes = 0;  // of vectors that are searched often
   std::size_t write_buffer_bytes = 0;  // of each of two tables that are not yet in files
   std::size_t queue_bytes_max = 0;     // of writes that wait for the disk

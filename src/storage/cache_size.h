@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The default size of a store's cache of blocks.
+// The sizes of a store's caches.
 #pragma once
 
 #include <algorithm>
@@ -13,6 +13,11 @@ constexpr std::size_t cache_bytes_of(uint64_t memory_bytes) {
   constexpr uint64_t kLeast = 8UL << 20;
   constexpr uint64_t kMost = 8UL << 30;
   return std::clamp(memory_bytes / 8, kLeast, kMost);
+}
+
+// The part of them for single rows. The rest is for the blocks of table files.
+constexpr std::size_t row_cache_bytes_of(std::size_t cache_bytes) {
+  return cache_bytes / 4;
 }
 
 }  // namespace stator

@@ -281,7 +281,15 @@ rocksdb::Status RocksCommitter::write(const Group& group) const {
   if (together.Count() == 0) return rocksdb::Status::OK();
   rocksdb::WriteOptions options;
   options.sync = sync_;
-  return db_.Write(options, &together);
+  const auto each_row = [&group](auto call) {
+    for (const auto& waiting : group) {
+      for (const Write& write : waiting->batch.writes()) call(write.key);
+    }
+  };
+  each_row([this](const std::string& key) { opened_.rows->begin_change(key); });
+  const rocksdb::Status written = db_.Write(options, &together);
+  each_row([this](const std::string& key) { opened_.rows->end_change(key); });
+  return written;
 }
 
 void RocksCommitter::retire(const Group& group) {

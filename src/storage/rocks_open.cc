@@ -30,7 +30,11 @@ namespace {
 
 constexpr const char* kProgressName = "progress";
 
-rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env& env,
+std::size_t cache_limit(const RocksStoreOptions& options) {
+  return options.cache_bytes != 0 ? options.cache_bytes : cache_bytes_of(usable_memory_bytes());
+}
+
+rocksdb::Options rocks_options(std::size_t cache_bytes, rocksdb::Env& env,
                                const RocksSpace& space) {
   rocksdb::Options rocks;
   rocks.env = &env;
@@ -57,10 +61,8 @@ rocksdb::Options rocks_options(const RocksStoreOptions& options, rocksdb::Env& e
   rocks.file_checksum_gen_factory = rocksdb::GetFileChecksumGenCrc32cFactory();
   // The part after the sound log was already checked by check_logs().
   rocks.wal_recovery_mode = rocksdb::WALRecoveryMode::kPointInTimeRecovery;
-  const std::size_t cache_bytes =
-      options.cache_bytes != 0 ? options.cache_bytes : cache_bytes_of(usable_memory_bytes());
   rocksdb::BlockBasedTableOptions table;
-  table.block_cache = rocksdb::NewLRUCache(cache_bytes);
+  table.block_cache = rocksdb::NewLRUCache(cache_bytes - row_cache_bytes_of(cache_bytes));
   // The cache includes the filters and indexes of all tables. A point read finds those of a pinned
   // table without a search of the cache.
   table.cache_index_and_filter_blocks = true;
@@ -206,7 +208,9 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
                                      bool fresh) {
   auto space = std::make_unique<RocksSpace>(env, options);
   OpenedDatabase opened{.env = space->environment(), .space = std::move(space)};
-  rocksdb::Options rocks = rocks_options(options, *opened.env, *opened.space);
+  const std::size_t cache_bytes = cache_limit(options);
+  opened.rows = std::make_unique<RowCache>(row_cache_bytes_of(cache_bytes));
+  rocksdb::Options rocks = rocks_options(cache_bytes, *opened.env, *opened.space);
   if (options.read_only) return open_to_read(std::move(opened), options, rocks);
   LogState log;
   if (!fresh) {
@@ -250,9 +254,9 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
   {
     STATOR_ASSIGN_OR_RETURN(const DataDirectory directory, DataDirectory::open(path, false));
     RocksSpace space(*rocksdb::Env::Default(), options);
-    STATOR_ASSIGN_OR_RETURN(
-        const Manifest manifest,
-        read_manifest(options, rocks_options(options, *rocksdb::Env::Default(), space)));
+    STATOR_ASSIGN_OR_RETURN(const Manifest manifest,
+                            read_manifest(options, rocks_options(cache_limit(options),
+                                                                 *rocksdb::Env::Default(), space)));
     STATOR_ASSIGN_OR_RETURN(const LogState log, check_logs_of(options, manifest.state));
     if (log.damage.empty()) return recovery;
     recovery.damage = log.damage;

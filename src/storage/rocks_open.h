@@ -8,6 +8,7 @@
 
 #include "storage/progress.h"
 #include "storage/rocks_space.h"
+#include "storage/row_cache.h"
 #include "storage/stores.h"
 
 namespace stator {
@@ -17,6 +18,7 @@ struct OpenedDatabase {
   std::unique_ptr<rocksdb::Env> env;
   std::unique_ptr<rocksdb::DB> db = {};
   std::unique_ptr<RocksSpace> space = {};
+  std::unique_ptr<RowCache> rows = {};
   std::optional<ProgressFile> file = {};  // absent if the database is open for reading only
   Progress progress = {};                 // as last written to the file
   std::string log_damage = {};            // of a database open for reading; empty: none found

@@ -62,7 +62,6 @@ Result<void> scan_from(rocksdb::DB& db, rocksdb::ReadOptions options, const Rang
   return {};
 }
 
-// The newest rows; they do not change within a call.
 class RocksReadView : public ReadView {
  public:
   explicit RocksReadView(rocksdb::DB& db) : db_(db) {}
@@ -77,6 +76,24 @@ class RocksReadView : public ReadView {
  protected:
   rocksdb::DB& db_;
   rocksdb::ReadOptions options_;
+};
+
+// The newest rows; each can be of another time.
+class NewestRows final : public RocksReadView {
+ public:
+  NewestRows(rocksdb::DB& db, RowCache& rows) : RocksReadView(db), rows_(rows) {}
+
+  Result<bool> get(std::string_view key, ValueVisitor visit) override {
+    RowCache::Read read(rows_, key);
+    if (read.visit(visit)) return true;
+    return get_from(db_, options_, key, [&](std::string_view value) {
+      visit(value);
+      read.offer(value);
+    });
+  }
+
+ private:
+  RowCache& rows_;
 };
 
 // The rows at the time of its creation, for its whole lifetime.
@@ -176,6 +193,8 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
     using Properties = rocksdb::DB::Properties;
     db_->GetIntProperty(Properties::kBlockCacheUsage, &stats.cache_bytes);
     db_->GetIntProperty(Properties::kBlockCacheCapacity, &stats.cache_bytes_max);
+    stats.cache_bytes += opened_.rows->bytes();
+    stats.cache_bytes_max += opened_.rows->bytes_max();
     db_->GetIntProperty(Properties::kCurSizeAllMemTables, &stats.write_buffer_bytes);
     db_->GetIntProperty(Properties::kLiveSstFilesSize, &stats.file_bytes);
     db_->GetIntProperty(Properties::kEstimatePendingCompactionBytes,
@@ -227,7 +246,7 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
       RocksSnapshot view(*db_);
       done(read_rows(view, request, visit));
     } else {
-      RocksReadView view(*db_);
+      NewestRows view(*db_, *opened_.rows);
       done(read_rows(view, request, visit));
     }
   }
@@ -254,8 +273,10 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
         range.end.empty() ? std::string(kPartitionBytes + 1, '\xff') : range.end;
     rocksdb::WriteOptions options;
     options.sync = true;
+    opened_.rows->begin_change(range);
     const rocksdb::Status status =
         db_->DeleteRange(options, db_->DefaultColumnFamily(), range.begin, end);
+    opened_.rows->end_range_change();
     if (!status.ok()) return fail(Code::kIo, "cannot drop rows: " + status.ToString());
     // Deletes whole files immediately, without the free space that a compaction needs.
     const rocksdb::Slice first(range.begin);

@@ -235,6 +235,62 @@ TEST_F(RocksStore, ShowsAndAcknowledgesNothingBeforeItIsSynced) {
   EXPECT_EQ(get(*store, "a"), "2");
 }
 
+TEST_F(RocksStore, CachesNoRowThatIsBeingWritten) {
+  auto store = open();
+  put(*store, "a", "1").get();
+  const uint64_t empty = store->stats().cache_bytes;
+  const auto expect_often = [&](const char* value) {
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(get(*store, "a"), value);
+  };
+  expect_often("1");
+  EXPECT_GT(store->stats().cache_bytes, empty);
+  gate.shut();
+  auto second = put(*store, "a", "2");
+  gate.await_someone();
+  expect_often("1");
+  EXPECT_EQ(store->stats().cache_bytes, empty);
+  gate.open();
+  EXPECT_EQ(second.get().outcome, CommitOutcome::kCommitted);
+  expect_often("2");
+  EXPECT_THAT(store->drop_range({"a", "b"}), IsOk());
+  expect_often("nothing");
+}
+
+// Each reader sees the values of a key ascend, and at least those acknowledged before its read.
+TEST_F(RocksStore, ReturnsNoOlderRowFromItsCache) {
+  constexpr int kKeys = 4;
+  constexpr int kWrites = 2'000;
+  auto store = open({.durability = Durability::kOs});
+  const auto key_of = [](int i) { return "key " + std::to_string(i); };
+  std::array<std::atomic<int>, kKeys> acknowledged{};
+  for (int i = 0; i < kKeys; ++i) put(*store, key_of(i), "0").get();
+  const uint64_t empty = store->stats().cache_bytes;
+  std::atomic<bool> written = false;
+  std::atomic<int> cached = 0;
+  const auto read = [&] {
+    std::array<int, kKeys> seen{};
+    while (!written) {
+      for (int i = 0; i < kKeys; ++i) {
+        seen[i] = std::max<int>(seen[i], acknowledged[i]);
+        const int value = std::stoi(get(*store, key_of(i)));
+        ASSERT_GE(value, seen[i]);
+        seen[i] = value;
+      }
+      if (store->stats().cache_bytes > empty) ++cached;
+    }
+  };
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) readers.emplace_back(read);
+  for (int n = 1; n <= kWrites; ++n) {
+    const int i = n % kKeys;
+    EXPECT_EQ(put(*store, key_of(i), std::to_string(n)).get().outcome, CommitOutcome::kCommitted);
+    acknowledged[i] = n;
+  }
+  written = true;
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_GT(cached, 0);
+}
+
 TEST_F(RocksStore, ReturnsAQueuedVersionOnlyOnceItIsSynced) {
   auto store = open();
   gate.shut();

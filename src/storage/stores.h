@@ -20,7 +20,7 @@ struct RocksStoreOptions {
   Durability durability = Durability::kSync;
   bool create_if_missing = true;
   bool read_only = false;                       // changes no file; writes fail
-  std::size_t cache_bytes = 0;                  // limit of the block cache; 0: see DatabaseOptions
+  std::size_t cache_bytes = 0;                  // limit of the caches; 0: see DatabaseOptions
   std::size_t write_buffer_bytes = 64UL << 20;  // less on a disk below 64 GB
   std::size_t queue_bytes_max = 64UL << 20;     // limit of the commits that wait for the disk
   // Free space that only deletes can use. 0: four write buffers, and up to 16 MB.
