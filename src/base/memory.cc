@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/memory.h"
 
+#include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -8,11 +10,11 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <fstream>
-#include <string>
+#include <bit>
+#include <span>
 
 #include "base/control_groups.h"
+#include "base/files.h"
 
 namespace stator {
 namespace {
@@ -21,6 +23,40 @@ uint64_t resource_limit(__rlimit_resource_t resource) {
   rlimit limit{};
   if (getrlimit(resource, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
   return limit.rlim_cur;
+}
+
+// Whether the process changed none of these pages.
+bool are_clean(const Descriptor& page_map, uintptr_t first, uintptr_t end) {
+  constexpr uint64_t kInUse = 3UL << 62;  // in memory or swapped out
+  constexpr uint64_t kOfFile = 1UL << 61;
+  std::array<uint64_t, 512> pages{};
+  while (first < end) {
+    const std::size_t count = std::min(end - first, pages.size());
+    const auto bytes = static_cast<ssize_t>(count * sizeof(uint64_t));
+    if (pread(page_map.get(), pages.data(), static_cast<std::size_t>(bytes),
+              static_cast<off_t>(first * sizeof(uint64_t))) != bytes) {
+      return false;
+    }
+    const auto is_changed = [](uint64_t page) {
+      return (page & kInUse) != 0 && (page & kOfFile) == 0;
+    };
+    if (std::ranges::any_of(std::span(pages).first(count), is_changed)) return false;
+    first += count;
+  }
+  return true;
+}
+
+int unmap_clean_segments(dl_phdr_info* object, std::size_t, void* page_map) {
+  const auto page_bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  for (const auto& segment : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+    if (segment.p_type != PT_LOAD || (segment.p_flags & PF_W) != 0) continue;
+    const uintptr_t begin = object->dlpi_addr + segment.p_vaddr;
+    const uintptr_t first = begin / page_bytes;
+    const uintptr_t end = (begin + segment.p_memsz + page_bytes - 1) / page_bytes;
+    if (!are_clean(*static_cast<const Descriptor*>(page_map), first, end)) continue;
+    madvise(std::bit_cast<void*>(first * page_bytes), (end - first) * page_bytes, MADV_DONTNEED);
+  }
+  return 0;
 }
 
 }  // namespace
@@ -52,27 +88,10 @@ void return_free_memory() {
 #endif
 }
 
+// Holds the lock of the dynamic loader, so that nothing else takes the place of a segment.
 void unmap_clean_code() {
-  std::ifstream mappings("/proc/self/smaps");
-  void* begin = nullptr;
-  std::size_t bytes = 0;
-  for (std::string line; std::getline(mappings, line);) {
-    void* from = nullptr;
-    void* to = nullptr;
-    std::array<char, 5> access{};
-    unsigned long inode = 0;
-    // "55d0c3a00000-55d0c3a7c000 r--p 00000000 fe:01 1234  /usr/bin/stator"
-    if (std::sscanf(line.c_str(), "%p-%p %4s %*x %*x:%*x %lu", &from, &to, access.data(), &inode) ==
-        4) {
-      const bool is_clean = access[1] == '-' && access[3] == 'p' && inode != 0;
-      begin = from;
-      bytes = is_clean ? static_cast<std::size_t>(static_cast<char*>(to) - static_cast<char*>(from))
-                       : 0;
-    } else if (line.starts_with("Anonymous:") && bytes > 0) {
-      const bool is_unchanged = line.find_first_of("123456789") == std::string::npos;
-      if (is_unchanged) madvise(begin, bytes, MADV_DONTNEED);
-    }
-  }
+  Descriptor page_map(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+  dl_iterate_phdr(&unmap_clean_segments, &page_map);
 }
 
 }  // namespace stator

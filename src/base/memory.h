@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory: how much the process may use, and how freed memory returns to the operating system.
+// Memory: how much the process may use, and how unused memory returns to the operating system.
 //
 // Thread safety: any thread.
 #pragma once
@@ -19,9 +19,10 @@ void tune_allocator(uint64_t memory_bytes);
 // Returns freed memory that the allocator keeps. Takes milliseconds: call it when the load is low.
 void return_free_memory();
 
-// Returns the memory of code and constants of files that the process has mapped, which the kernel
-// reads again from its cache when they are used. Call it after the start, whose code is not used
-// again. Leaves out mappings with changes, such as breakpoints.
+// Unmaps the code and constants of the program and its libraries, which are resident memory of the
+// process. The kernel keeps the pages in its cache, and maps those that are used again. Call it
+// after the start, most of whose code is not. Leaves out segments with changes, such as
+// breakpoints.
 void unmap_clean_code();
 
 }  // namespace stator

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/counters.h"
 
+#include <new>
+
 namespace stator::metrics {
 namespace {
 
@@ -10,7 +12,10 @@ constexpr std::size_t kCellsPerLine = 64 / sizeof(uint64_t);
 
 Counters::Counters(std::size_t count)
     : stride_((count + kCellsPerLine - 1) / kCellsPerLine * kCellsPerLine + kCellsPerLine),
-      cells_(std::make_unique<std::atomic<uint64_t>[]>(stride_ * kShards)) {}
+      cells_(static_cast<std::atomic<uint64_t>*>(
+          std::calloc(stride_ * kShards, sizeof(std::atomic<uint64_t>)))) {
+  if (!cells_) throw std::bad_alloc();
+}
 
 uint64_t Counters::total(std::size_t counter) const {
   uint64_t sum = 0;

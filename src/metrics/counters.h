@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 
@@ -30,8 +31,13 @@ class Counters {
   static constexpr std::size_t kShards = 16;
   static std::size_t this_shard();
 
+  struct Free {
+    void operator()(std::atomic<uint64_t>* cells) const { std::free(cells); }
+  };
+
   const std::size_t stride_;  // whole cache lines
-  const std::unique_ptr<std::atomic<uint64_t>[]> cells_;
+  // From calloc, so that cells that no thread uses need no memory.
+  const std::unique_ptr<std::atomic<uint64_t>[], Free> cells_;
 };
 
 // A histogram takes one counter per bucket, one for values above the last bound, and the sum.

@@ -64,7 +64,8 @@ void write_store(TransactStore& store, bool stopping, Text& text) {
              stats.queued_bytes);
   text.gauge("stator_commit_queue_max_bytes", "Bytes from which on writes are throttled.",
              stats.queued_bytes_max);
-  text.gauge("stator_cache_bytes", "Data that was read from files and is kept.", stats.cache_bytes);
+  text.gauge("stator_cache_bytes", "Data of the directory that is kept in memory.",
+             stats.cache_bytes);
   text.gauge("stator_cache_max_bytes", "The bound of this data.", stats.cache_bytes_max);
   text.gauge("stator_write_buffer_bytes", "Rows that are not yet in files.",
              stats.write_buffer_bytes);

@@ -273,10 +273,11 @@ class RocksStore final : public TransactStore, private StoreFiles, private Local
         range.end.empty() ? std::string(kPartitionBytes + 1, '\xff') : range.end;
     rocksdb::WriteOptions options;
     options.sync = true;
-    opened_.rows->begin_change(range);
-    const rocksdb::Status status =
-        db_->DeleteRange(options, db_->DefaultColumnFamily(), range.begin, end);
-    opened_.rows->end_range_change();
+    rocksdb::Status status;
+    {
+      const RowCache::RangeChange change(*opened_.rows, range);
+      status = db_->DeleteRange(options, db_->DefaultColumnFamily(), range.begin, end);
+    }
     if (!status.ok()) return fail(Code::kIo, "cannot drop rows: " + status.ToString());
     // Deletes whole files immediately, without the free space that a compaction needs.
     const rocksdb::Slice first(range.begin);

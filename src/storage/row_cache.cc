@@ -15,8 +15,11 @@ namespace {
 // Finding a larger row takes little of the time that reading it takes.
 constexpr std::size_t kRowBytesMax = 8UL << 10;
 constexpr std::size_t kBucketsMin = 64;
-// One place among the visited for this many bytes of rows.
-constexpr std::size_t kBytesPerVisited = 1024;
+constexpr std::size_t kBucketsLocked = 512;  // while a range is removed
+constexpr int kChainMax = 16;                // clients can choose keys with equal hashes
+constexpr int kSparedMax = 64;               // rows for each eviction
+constexpr std::size_t kBytesPerSeen = 1024;
+constexpr std::size_t kOverheadBytes = 24;  // of an allocation and of a bucket
 
 uint64_t hash_of(std::string_view key) {
   return std::hash<std::string_view>{}(key);
@@ -37,12 +40,12 @@ struct RowCache::Row {
   std::atomic<uint32_t> holders{1};  // the shard and each visit
   uint32_t key_bytes = 0;
   uint32_t value_bytes = 0;
-  bool visited = false;  // since it was last a candidate for removal
+  bool referenced = false;  // visited since it was last a candidate for eviction
 
   char* bytes() { return reinterpret_cast<char*>(this + 1); }
   std::string_view key() { return {bytes(), key_bytes}; }
   std::string_view value() { return {bytes() + key_bytes, value_bytes}; }
-  std::size_t size() const { return sizeof(Row) + key_bytes + value_bytes; }
+  std::size_t size() const { return sizeof(Row) + key_bytes + value_bytes + kOverheadBytes; }
 };
 
 void RowCache::Release::operator()(Row* row) const noexcept {
@@ -73,10 +76,10 @@ bool RowCache::Read::visit(ValueVisitor visit) {
     const std::lock_guard lock(shard.mutex);
     Row* const row = shard.find(key_, hash_);
     if (row == nullptr) {
-      changes_ = shard.changes;
+      changes_ = shard.changes_of(hash_).ended;
       return false;
     }
-    row->visited = true;
+    row->referenced = true;
     row->holders.fetch_add(1, std::memory_order_relaxed);
     found.reset(row);
   }
@@ -89,9 +92,10 @@ void RowCache::Read::offer(std::string_view value) {
   if (key_.size() + value.size() > std::min(kRowBytesMax, bytes_max / 4)) return;
   Shard& shard = cache_.shard_of(hash_);
   const std::lock_guard lock(shard.mutex);
-  if (shard.changing > 0 || shard.changes != changes_) return;
+  const Changes& changes = shard.changes_of(hash_);
+  if (changes.running > 0 || changes.ended != changes_) return;
   try {
-    if (!shard.was_visited(hash_, bytes_max) || shard.find(key_, hash_) != nullptr) return;
+    if (!shard.was_seen(hash_, bytes_max) || shard.find(key_, hash_) != nullptr) return;
     if (RowPtr row = make_row(key_, hash_, value)) shard.insert(std::move(row));
   } catch (const std::bad_alloc&) {
     return;  // the row was read all the same
@@ -103,34 +107,36 @@ void RowCache::begin_change(std::string_view key) {
   const uint64_t hash = hash_of(key);
   Shard& shard = shard_of(hash);
   const std::lock_guard lock(shard.mutex);
-  ++shard.changing;
+  ++shard.changes_of(hash).running;
   if (Row* const row = shard.find(key, hash)) shard.remove(row);
 }
 
 void RowCache::end_change(std::string_view key) {
-  Shard& shard = shard_of(hash_of(key));
+  const uint64_t hash = hash_of(key);
+  Shard& shard = shard_of(hash);
   const std::lock_guard lock(shard.mutex);
-  --shard.changing;
-  ++shard.changes;
+  Changes& changes = shard.changes_of(hash);
+  --changes.running;
+  ++changes.ended;
 }
 
-void RowCache::begin_change(const KeyRange& range) {
-  for (Shard& shard : shards_) {
-    const std::lock_guard lock(shard.mutex);
-    ++shard.changing;
-    for (Row* row = shard.oldest; row != nullptr;) {
-      Row* const next = row->newer;
-      if (is_in(row->key(), range)) shard.remove(row);
-      row = next;
+RowCache::RangeChange::RangeChange(RowCache& cache, const KeyRange& range) : cache_(cache) {
+  for (Shard& shard : cache.shards_) {
+    {
+      const std::lock_guard lock(shard.mutex);
+      for (Changes& changes : shard.changes) ++changes.running;
     }
+    shard.remove_range(range);
   }
 }
 
-void RowCache::end_range_change() {
-  for (Shard& shard : shards_) {
+RowCache::RangeChange::~RangeChange() {
+  for (Shard& shard : cache_.shards_) {
     const std::lock_guard lock(shard.mutex);
-    --shard.changing;
-    ++shard.changes;
+    for (Changes& changes : shard.changes) {
+      --changes.running;
+      ++changes.ended;
+    }
   }
 }
 
@@ -149,28 +155,30 @@ RowCache::Shard::~Shard() {
 
 RowCache::Row* RowCache::Shard::find(std::string_view key, uint64_t hash) const {
   if (buckets.empty()) return nullptr;
-  Row* row = buckets[(hash / kShards) & (buckets.size() - 1)];
+  Row* row = buckets[bucket_of(hash)];
   while (row != nullptr && (row->hash != hash || row->key() != key)) row = row->next_in_bucket;
   return row;
 }
 
 // Whether it was called with this hash before, with few other hashes in between.
-bool RowCache::Shard::was_visited(uint64_t hash, std::size_t bytes_max) {
-  if (visited.empty()) visited.resize(std::max<std::size_t>(bytes_max / kBytesPerVisited, 1));
-  uint32_t& place = visited[(hash / kShards) % visited.size()];
-  return std::exchange(place, static_cast<uint32_t>(hash >> 32) | 1) == (hash >> 32 | 1);
+bool RowCache::Shard::was_seen(uint64_t hash, std::size_t bytes_max) {
+  if (seen_once.empty()) seen_once.resize(std::max<std::size_t>(bytes_max / kBytesPerSeen, 1));
+  uint32_t& place = seen_once[hash / kShards % seen_once.size()];
+  const auto part = static_cast<uint32_t>(hash >> 32) | 1;
+  return std::exchange(place, part) == part;
 }
 
 void RowCache::Shard::insert(RowPtr row) {
   if (rows >= buckets.size()) {
-    std::vector<Row*> more(std::max(kBucketsMin, 2 * buckets.size()));
+    buckets.assign(std::max(kBucketsMin, 2 * buckets.size()), nullptr);
     for (Row* old = oldest; old != nullptr; old = old->newer) {
-      Row*& first = more[(old->hash / kShards) & (more.size() - 1)];
-      old->next_in_bucket = std::exchange(first, old);
+      old->next_in_bucket = std::exchange(buckets[bucket_of(old->hash)], old);
     }
-    buckets.swap(more);
   }
-  Row*& first = buckets[(row->hash / kShards) & (buckets.size() - 1)];
+  Row*& first = buckets[bucket_of(row->hash)];
+  int length = 0;
+  for (Row* other = first; other != nullptr; other = other->next_in_bucket) ++length;
+  if (length == kChainMax) return;
   row->next_in_bucket = first;
   append(row.get());
   ++rows;
@@ -191,7 +199,7 @@ void RowCache::Shard::detach(Row* row) {
 }
 
 void RowCache::Shard::remove(Row* row) {
-  Row** link = &buckets[(row->hash / kShards) & (buckets.size() - 1)];
+  Row** link = &buckets[bucket_of(row->hash)];
   while (*link != row) link = &(*link)->next_in_bucket;
   *link = row->next_in_bucket;
   detach(row);
@@ -200,15 +208,31 @@ void RowCache::Shard::remove(Row* row) {
   Release()(row);
 }
 
+// Called while all rows change, so that none enters. Others can wait for some buckets only.
+void RowCache::Shard::remove_range(const KeyRange& range) {
+  for (std::size_t first = 0;; first += kBucketsLocked) {
+    const std::lock_guard lock(mutex);
+    if (first >= buckets.size()) return;
+    const std::size_t end = std::min(first + kBucketsLocked, buckets.size());
+    for (std::size_t i = first; i < end; ++i) {
+      for (Row* row = buckets[i]; row != nullptr;) {
+        Row* const next = row->next_in_bucket;
+        if (is_in(row->key(), range)) remove(row);
+        row = next;
+      }
+    }
+  }
+}
+
 void RowCache::Shard::shrink_to(std::size_t bytes_max) {
   while (bytes > bytes_max) {
-    Row* const row = oldest;
-    if (std::exchange(row->visited, false)) {
+    for (int spared = 0; oldest->referenced && spared < kSparedMax; ++spared) {
+      Row* const row = oldest;
+      row->referenced = false;
       detach(row);
       append(row);
-    } else {
-      remove(row);
     }
+    remove(oldest);
   }
 }
 

@@ -57,6 +57,18 @@ TEST(RowCache, RefusesARowThatWasReadBeforeAChangeEnded) {
   }
 }
 
+TEST(RowCache, HasOtherRowsWhileSomeChange) {
+  RowCache cache(64UL << 20);
+  constexpr int kRows = 1000;
+  for (int i = 0; i < 100; ++i) cache.begin_change("changing " + std::to_string(i));
+  int cached = 0;
+  for (int round = 0; round < 3; ++round) {
+    cached = 0;
+    for (int i = 0; i < kRows; ++i) cached += read(cache, std::to_string(i), "value") ? 1 : 0;
+  }
+  EXPECT_GE(cached, kRows * 3 / 4);
+}
+
 TEST(RowCache, HasNoRowOfARangeThatChanges) {
   RowCache cache(1UL << 20);
   const auto read_all = [&] {
@@ -68,14 +80,14 @@ TEST(RowCache, HasNoRowOfARangeThatChanges) {
   };
   for (int i = 0; i < 2; ++i) read_all();
   EXPECT_EQ(read_all(), "abcd");
-  cache.begin_change(KeyRange{"b", "d"});
-  EXPECT_EQ(read_all(), "ad");
-  EXPECT_EQ(read_all(), "ad");
-  cache.end_range_change();
+  {
+    const RowCache::RangeChange change(cache, {"b", "d"});
+    EXPECT_EQ(read_all(), "ad");
+    EXPECT_EQ(read_all(), "ad");
+  }
   EXPECT_EQ(read_all(), "ad");
   EXPECT_EQ(read_all(), "abcd");
-  cache.begin_change(KeyRange{"b", ""});
-  cache.end_range_change();
+  const RowCache::RangeChange change(cache, {"b", ""});
   EXPECT_EQ(read_all(), "a");
 }
 
