@@ -42,28 +42,33 @@ bool is_whole(const Slot& slot) {
   return slot.magic == Slot().magic && slot.checksum == checksum_of(slot);
 }
 
-std::array<Slot, 2> read_slots(const std::filesystem::path& path) {
-  std::array<char, 2 * kSlotBytes> bytes{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(bytes.data(), bytes.size());
-  std::array<Slot, 2> slots;
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    std::memcpy(&slots[i], bytes.data() + i * kSlotBytes, sizeof(Slot));
-  }
-  return slots;
-}
-
-const Slot* newest_of(const std::array<Slot, 2>& slots) {
-  const Slot* newest = nullptr;
-  for (const Slot& slot : slots) {
-    if (is_whole(slot) && (newest == nullptr || slot.serial > newest->serial)) newest = &slot;
-  }
-  return newest;
-}
-
 Failure progress_failure(const char* doing, const std::filesystem::path& path, int error) {
   return fail(Code::kIo,
               fmt::format("could not {} '{}': {}", doing, path.string(), std::strerror(error)));
+}
+
+using Bytes = std::array<char, 2 * kSlotBytes>;
+
+// Zeros if the file does not exist.
+Result<Bytes> read_bytes(const std::filesystem::path& path) {
+  Bytes bytes{};
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.get() < 0 && errno == ENOENT) return bytes;
+  if (file.get() < 0) return progress_failure("open", path, errno);
+  if (pread(file.get(), bytes.data(), bytes.size(), 0) < 0) {
+    return progress_failure("read", path, errno);
+  }
+  return bytes;
+}
+
+std::optional<Slot> newest_in(const Bytes& bytes) {
+  std::optional<Slot> newest;
+  for (std::size_t at = 0; at < bytes.size(); at += kSlotBytes) {
+    Slot slot;
+    std::memcpy(&slot, bytes.data() + at, sizeof(slot));
+    if (is_whole(slot) && (!newest || slot.serial > newest->serial)) newest = slot;
+  }
+  return newest;
 }
 
 }  // namespace
@@ -78,13 +83,13 @@ std::string boot_id() {
 Result<ProgressFile> ProgressFile::open(const std::filesystem::path& path) {
   ProgressFile file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644), path);
   if (file.descriptor_.get() < 0) return progress_failure("create", path, errno);
-  const auto slots = read_slots(path);
-  if (const Slot* newest = newest_of(slots)) {
+  STATOR_ASSIGN_OR_RETURN(const Bytes bytes, read_bytes(path));
+  if (const auto newest = newest_in(bytes)) {
     file.writes_ = newest->serial;
     return file;
   }
   // Allocates the blocks now, so that a full disk does not stop later writes.
-  const std::array<char, 2 * kSlotBytes> empty{};
+  const Bytes empty{};
   if (pwrite(file.descriptor_.get(), empty.data(), empty.size(), 0) != ssize_t{empty.size()}) {
     return progress_failure("write", path, errno);
   }
@@ -93,10 +98,15 @@ Result<ProgressFile> ProgressFile::open(const std::filesystem::path& path) {
   return file;
 }
 
-std::optional<Progress> ProgressFile::read(const std::filesystem::path& path) {
-  const auto slots = read_slots(path);
-  const Slot* newest = newest_of(slots);
-  if (newest == nullptr) return std::nullopt;
+Result<std::optional<Progress>> ProgressFile::read(const std::filesystem::path& path) {
+  STATOR_ASSIGN_OR_RETURN(const Bytes bytes, read_bytes(path));
+  const auto newest = newest_in(bytes);
+  if (!newest) {
+    if (bytes == Bytes{}) return std::nullopt;
+    return fail(Code::kCorruption,
+                fmt::format("'{}' has wrong bytes, so the last acknowledged write is not known",
+                            path.string()));
+  }
   return Progress{
       .last_row = newest->last_row,
       .commit_versions_end = newest->commit_versions_end,

@@ -35,10 +35,12 @@ std::string boot_id();
 // Thread safety: one thread at a time.
 class ProgressFile {
  public:
-  // Opens or creates the file. A new file is durable on return. Errors: kIo.
+  // Opens or creates the file. A new file is durable on return, and so is a damaged one, which then
+  // contains no progress. Errors: kIo.
   static Result<ProgressFile> open(const std::filesystem::path& path);
-  // Absent if the file does not exist or contains no valid progress.
-  static std::optional<Progress> read(const std::filesystem::path& path);
+  // Absent if the file does not exist or was not written yet. Errors: kIo; kCorruption if it is
+  // damaged.
+  static Result<std::optional<Progress>> read(const std::filesystem::path& path);
 
   // Survives a loss of power only after sync(). A failure leaves the earlier progress in place: the
   // file then claims less. Errors: kIo.

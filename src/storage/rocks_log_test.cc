@@ -232,6 +232,32 @@ TEST_F(RocksLog, ThatIsRecoveredRepeatsNoCommitVersion) {
   EXPECT_GE(*(*store)->safe_position(), shown);
 }
 
+TEST_F(RocksLog, WithoutReadableProgressIsRefusedAndRecovered) {
+  write(Durability::kSync);
+  const auto path = copy_killed();
+  const auto progress = path / "progress";
+  std::ofstream(progress, std::ios::binary) << std::string(1024, 'x');
+  EXPECT_THAT(open_and_count({.path = path}), FailsWith(Code::kCorruption, "progress"));
+  EXPECT_THAT(open_and_count({.path = path}), FailsWith(Code::kCorruption, "stator recover"));
+  const auto recovered = recover_rocks_store(path);
+  ASSERT_THAT(recovered, IsOk());
+  EXPECT_NE(recovered->damage.find("progress"), std::string::npos) << recovered->damage;
+  EXPECT_EQ(open_and_count({.path = path}).value_or(-2), kWrites);
+  std::filesystem::remove(progress);
+  std::filesystem::create_directory(progress);
+  EXPECT_THAT(open_and_count({.path = path}), FailsWith(Code::kIo, "progress"));
+}
+
+// As the end of a process leaves it that has just created it.
+TEST_F(RocksLog, WithoutProgressIsOpened) {
+  write(Durability::kSync);
+  for (const auto& bytes : {std::string(), std::string(1024, '\0')}) {
+    const auto path = copy_killed();
+    std::ofstream(path / "progress", std::ios::binary) << bytes;
+    EXPECT_EQ(open_and_count({.path = path}).value_or(-2), kWrites);
+  }
+}
+
 TEST_F(RocksLog, ThatIsSoundIsNotChangedByRecovery) {
   write(Durability::kOs);
   const auto path = copy_killed();

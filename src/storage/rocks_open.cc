@@ -117,8 +117,13 @@ Result<Manifest> read_manifest(const RocksStoreOptions& options, rocksdb::Option
 }
 
 Result<LogState> check_logs_of(const RocksStoreOptions& options, const ManifestState& manifest) {
-  return check_logs(options.path / kDatabaseName, manifest,
-                    ProgressFile::read(options.path / kProgressName), boot_of(options));
+  const auto progress = ProgressFile::read(options.path / kProgressName);
+  if (!progress && progress.error().code != Code::kCorruption) return Failure(progress.error());
+  STATOR_ASSIGN_OR_RETURN(LogState state,
+                          check_logs(options.path / kDatabaseName, manifest,
+                                     progress ? *progress : std::nullopt, boot_of(options)));
+  if (!progress && state.damage.empty()) state.damage = progress.error().message;
+  return state;
 }
 
 // Removes table files that a killed process left incomplete. RocksDB deletes them only after its
@@ -233,7 +238,8 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
                                             last_row, log.last_row));
   }
   opened.space->opened(*db);
-  if (const auto earlier = ProgressFile::read(options.path / kProgressName)) {
+  STATOR_ASSIGN_OR_RETURN(const auto earlier, ProgressFile::read(options.path / kProgressName));
+  if (earlier) {
     STATOR_RETURN_IF_ERROR(number_rows_from(*db, earlier->unused_versions(), options.path));
   }
   STATOR_ASSIGN_OR_RETURN(ProgressFile file, ProgressFile::open(options.path / kProgressName));
@@ -262,7 +268,8 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
     recovery.damage = log.damage;
     space.make_room(copied_bytes(log));
     STATOR_ASSIGN_OR_RETURN(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
-    const Progress before = ProgressFile::read(path / kProgressName).value_or(Progress{});
+    const auto readable = ProgressFile::read(path / kProgressName);
+    const Progress before = readable && *readable ? **readable : Progress{};
     STATOR_ASSIGN_OR_RETURN(ProgressFile progress, ProgressFile::open(path / kProgressName));
     STATOR_RETURN_IF_ERROR(progress.write({.last_row = log.last_row,
                                            .commit_versions_end = before.unused_versions(),
