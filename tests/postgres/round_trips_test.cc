@@ -53,6 +53,10 @@ class RoundTrips : public testing::Test {
     indexed.global_indexes = {
         {.name = "ByVersion", .key_schema = {{"version", KeyType::kHash}}, .projection = {}}};
     create(indexed);
+    create(table("Long"));
+    for (int i = kItems; i < kItemsOfLong; ++i) {
+      ASSERT_THAT(database_->put_item({.table = "Long", .item = item_of(i)}), IsOk());
+    }
   }
   void TearDown() override {
     rival_.reset();
@@ -85,6 +89,7 @@ class RoundTrips : public testing::Test {
   }
 
   static constexpr int kItems = 20;
+  static constexpr int kItemsOfLong = 300;
 
   std::optional<test::PostgresSchema> schema_;
   std::optional<PostgresProxy> proxy_;
@@ -128,6 +133,10 @@ TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
   measure("`Query` of up to 32 items", [](Database& database, int) {
     return database.query(
         {.table = "Plain", .key_condition = "pk = :pk", .values = Values{{":pk", "a"}}});
+  });
+  measure("`Query` of 300 items after others", [](Database& database, int) {
+    return database.query(
+        {.table = "Long", .key_condition = "pk = :pk", .values = Values{{":pk", "a"}}});
   });
   measure("`Scan` of up to 32 items",
           [](Database& database, int) { return database.scan({.table = "Plain"}); });

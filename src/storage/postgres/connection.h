@@ -122,6 +122,7 @@ class Connection {
 
   // The average of the last range that was read, for the first page of the next one. 0: unknown.
   std::size_t usual_row_bytes = 0;
+  std::size_t usual_rows = 0;  // of that range
   // See risk_of(); set by open_connection().
   std::string risk = {};
 

@@ -3,7 +3,8 @@
 // begins in the pipeline of the first page. It ends in a pipeline whose results are ignored.
 //
 // Most queries need one page. A request that can start over is read with one statement first, which
-// saves the statements of the transaction and the second pipeline.
+// saves the statements of the transaction and the second pipeline, unless the last range had more
+// rows than such a page.
 #include "storage/postgres/reading.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 constexpr std::size_t kRowsFirstMax = 128;
 constexpr std::size_t kRowsUnknown = 32;
 constexpr std::size_t kRowsMax = 2048;
-constexpr std::size_t kRowsAfterRestart = 4 * kRowsFirstMax;
+constexpr std::size_t kRowsOfMany = 4 * kRowsFirstMax;  // if more than a first page are expected
 constexpr std::size_t kPageBytes = 1UL << 20;
 constexpr std::size_t kRangesAhead = 16;  // number of ranges whose first pages are read together
 constexpr std::size_t kDropRows = 1000;
@@ -96,6 +97,7 @@ class RangeVisit {
       more = visit_(key_, value);
     }
     if (rows_ > 0) connection_.usual_row_bytes = row_bytes();
+    connection_.usual_rows = rows_;
     return more;
   }
 
@@ -159,9 +161,16 @@ SqlResult<bool> visit_ranges(Connection& connection, std::span<const SentRange> 
 }
 
 // Whether a page of its only range, with its only key, can be read with one statement.
-bool is_one_statement(const ReadRequest& request) {
+bool can_be_one_statement(const ReadRequest& request) {
   return request.start_over && request.keys.size() == 1 && request.ranges.size() == 1 &&
          is_in_partition(request.ranges[0].range) && !is_empty(request.ranges[0].range);
+}
+
+// Whether its only range probably has more rows than a first page.
+bool has_many_rows(const Connection& connection, const ReadRequest& request) {
+  if (request.ranges.size() != 1 || connection.usual_rows <= kRowsFirstMax) return false;
+  const std::size_t expected = request.ranges[0].expected_rows;
+  return expected == 0 || expected >= kRowsFirstMax;
 }
 
 // Returns whether this was all that `visit` wants.
@@ -287,16 +296,17 @@ SqlResult<void> read_ranges(Connection& connection, const ReadRequest& request, 
     visited = true;
     return visit(part, key, value);
   };
-  std::size_t rows_max = kRowsFirstMax;
-  if (is_one_statement(request)) {
+  bool has_many = has_many_rows(connection, request);
+  if (!has_many && can_be_one_statement(request)) {
     const auto complete = read_in_one_statement(connection, request, note);
     if (!complete) return std::unexpected(complete.error());
     if (*complete) return {};
     (*request.start_over)();
     visited = false;
-    rows_max = kRowsAfterRestart;
+    has_many = true;
   }
-  auto done = read_in_transaction(connection, request, note, rows_max);
+  auto done =
+      read_in_transaction(connection, request, note, has_many ? kRowsOfMany : kRowsFirstMax);
   connection.send(done ? Statement::kCommit : Statement::kRollback);
   connection.end_and_ignore();
   return done;
