@@ -21,7 +21,7 @@ void return_free_memory();
 
 // Unmaps the code and constants of the program and its libraries, which are resident memory of the
 // process. The kernel keeps the pages in its cache, and maps those that are used again. Call it
-// after the start, most of whose code is not. Leaves out segments with changes, such as
+// after startup: most startup code does not run again. Leaves out segments with changes, such as
 // breakpoints.
 void unmap_clean_code();
 

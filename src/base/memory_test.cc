@@ -24,14 +24,14 @@ uint64_t file_kilobytes() {
 // In a page of its own, among the constants of the program.
 alignas(4096) constexpr char kConstant[4096] = "constant";
 
-TEST(Memory, OfCleanCodeIsReturned) {
+TEST(Memory, UnmapsCleanCode) {
   const uint64_t before = file_kilobytes();
   unmap_clean_code();
   EXPECT_LT(file_kilobytes(), before);
   EXPECT_EQ(std::string(kConstant), "constant");
 }
 
-TEST(Memory, OfChangedCodeIsKept) {
+TEST(Memory, KeepsChangedCode) {
   const auto page_bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t page = std::bit_cast<uintptr_t>(&kConstant[0]) / page_bytes * page_bytes;
   void* const at = std::bit_cast<void*>(page);

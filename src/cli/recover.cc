@@ -32,7 +32,7 @@ int run_recover(const RecoverFlags& flags) {
   } else {
     std::printf("%s\n", recovered->damage.c_str());
     std::printf("recovered '%s' with the writes before the damage\n", flags.directory.c_str());
-    if (!set_aside.empty()) std::printf("the damaged log is in '%s'\n", set_aside.c_str());
+    if (!set_aside.empty()) std::printf("the previous log is in '%s'\n", set_aside.c_str());
   }
   return kSuccess;
 }

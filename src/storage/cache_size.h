@@ -15,7 +15,7 @@ constexpr std::size_t cache_bytes_of(uint64_t memory_bytes) {
   return std::clamp(memory_bytes / 8, kLeast, kMost);
 }
 
-// The part of them for single rows. The rest is for the blocks of table files.
+// Bytes of the caches for single rows. The rest is for the blocks of table files.
 constexpr std::size_t row_cache_bytes_of(std::size_t cache_bytes) {
   return cache_bytes / 4;
 }

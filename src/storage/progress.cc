@@ -49,14 +49,15 @@ Failure progress_failure(const char* doing, const std::filesystem::path& path, i
 
 using Bytes = std::array<char, 2 * kSlotBytes>;
 
-// Zeros if the file does not exist.
+// Zeros if the file does not exist. What the disk cannot read is wrong bytes.
 Result<Bytes> read_bytes(const std::filesystem::path& path) {
   Bytes bytes{};
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (file.get() < 0 && errno == ENOENT) return bytes;
   if (file.get() < 0) return progress_failure("open", path, errno);
   if (pread(file.get(), bytes.data(), bytes.size(), 0) < 0) {
-    return progress_failure("read", path, errno);
+    if (errno != EIO) return progress_failure("read", path, errno);
+    bytes.fill('x');
   }
   return bytes;
 }

@@ -248,7 +248,7 @@ TEST_F(RocksLog, WithoutReadableProgressIsRefusedAndRecovered) {
   EXPECT_THAT(open_and_count({.path = path}), FailsWith(Code::kIo, "progress"));
 }
 
-// As the end of a process leaves it that has just created it.
+// As left by a process that was killed just after it created the file.
 TEST_F(RocksLog, WithoutProgressIsOpened) {
   write(Durability::kSync);
   for (const auto& bytes : {std::string(), std::string(1024, '\0')}) {

@@ -110,7 +110,7 @@ TEST(RowCache, KeepsRecentlyReadRowsWithinItsLimit) {
   for (int i = 0; i < 3; ++i) EXPECT_FALSE(read(cache, "large", large));
 }
 
-TEST(RowCache, OfRowsThatAreReadOnceIsEmpty) {
+TEST(RowCache, StaysEmptyIfRowsAreReadOnce) {
   RowCache cache(1UL << 20);
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 100'000; ++i) read(cache, std::to_string(i), "value");

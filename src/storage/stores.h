@@ -36,12 +36,13 @@ struct RocksStoreOptions {
 Result<std::unique_ptr<TransactStore>> open_rocks_store(const RocksStoreOptions& options);
 
 struct LogRecovery {
-  std::string damage = {};               // one line; empty: the log was sound and is unchanged
-  std::filesystem::path set_aside = {};  // the copy of the damaged log; empty: none
+  std::string damage = {};               // one line; empty: none, and nothing was changed
+  std::filesystem::path set_aside = {};  // the copy of the replaced log; empty: none
 };
 
-// Repairs a directory with a damaged log, which keeps the writes before the damage. The directory
-// must not be open. Errors: those of open_rocks_store().
+// Repairs a directory with a damaged log, which keeps the writes before the damage, or with a
+// damaged `progress`, which keeps all. The directory must not be open. Errors: those of
+// open_rocks_store().
 Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path);
 
 }  // namespace stator

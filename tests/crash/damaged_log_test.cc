@@ -125,7 +125,7 @@ TEST_F(DamagedLog, AfterAKillIsRefusedAndRecoveredOnRequest) {
     const Ran recovered = run_stator({"recover", path});
     EXPECT_EQ(recovered.status, 0) << recovered.err;
     EXPECT_THAT(recovered.out, AllOf(HasSubstr("recovered '" + path + "'"),
-                                     HasSubstr("the damaged log is in '" + path)));
+                                     HasSubstr("the previous log is in '" + path)));
     EXPECT_EQ(read_file(log_of(data / "damaged-log-1")), bytes);
     EXPECT_LT(count_items(data), kItems);
     EXPECT_EQ(run_stator({"verify", path}).status, 0);

@@ -170,7 +170,7 @@ bool can_be_one_statement(const ReadRequest& request) {
 bool has_many_rows(const Connection& connection, const ReadRequest& request) {
   if (request.ranges.size() != 1 || connection.usual_rows <= kRowsFirstMax) return false;
   const std::size_t expected = request.ranges[0].expected_rows;
-  return expected == 0 || expected >= kRowsFirstMax;
+  return expected == 0 || expected > kRowsFirstMax;
 }
 
 // Returns whether this was all that `visit` wants.
