@@ -62,11 +62,11 @@ void print_budget(const Findings& findings) {
   std::printf("\nbudget\n");
   print_line("in-process GetItem, times a raw RocksDB Get",
              quotient(1, findings.ratio("in process: GetItem", "Database, on disk, sync", 1)), "x",
-             false, 1.5);
+             false, 1.3);
   print_line("in-process GetItem, two threads to one",
              quotient(findings.rate("in process: GetItem", "Database, on disk, sync", 2),
                       findings.rate("in process: GetItem", "Database, on disk, sync", 1)),
-             "x", true, 1.8);
+             "x", true, 1.9);
   print_line("in-process durable PutItem, 64 threads, to raw synced puts",
              findings.ratio("in process: PutItem", "Database, on disk, sync", 64), "x", true, 0.8);
   print_line(
@@ -75,9 +75,9 @@ void print_budget(const Findings& findings) {
                findings.rate("in process: one counter", "raw RocksDB synced Put, one writer", 1)),
       "x", true, 15);
   print_line("HTTP GetItem, 16 connections, to a constant answer",
-             findings.ratio("HTTP: GetItem", "stator serve, sync", 16), "x", true, 0.7);
+             findings.ratio("HTTP: GetItem", "stator serve, sync", 16), "x", true, 0.75);
   print_line("HTTP durable PutItem, 64 connections, to raw synced puts",
-             findings.ratio("HTTP: PutItem", "stator serve, sync", 64), "x", true, 0.7);
+             findings.ratio("HTTP: PutItem", "stator serve, sync", 64), "x", true, 0.9);
   const auto put_time = [&](const char* contender) {
     return quotient(1, findings.rate("HTTP: PutItem", contender, 1));
   };
@@ -89,9 +89,9 @@ void print_budget(const Findings& findings) {
       "HTTP GetItem, checked signatures, one loop, to a constant",
       findings.ratio("HTTP: GetItem on one event loop", "stator serve, signatures checked", 16),
       "x", true, 48.0 / 115);
-  print_line("start in memory", fact(findings, "start in memory, ms"), "ms", false, 10);
+  print_line("start in memory", fact(findings, "start in memory, ms"), "ms", false, 5);
   print_line("start on disk (size above)", fact(findings, "start on disk, ms"), "ms", false, 100);
-  print_line("idle memory", fact(findings, "idle in memory, MB"), "MB", false, 15);
+  print_line("idle memory", fact(findings, "idle in memory, MB"), "MB", false, 10);
   print_line("point read, 10^7 items to 10^4",
              quotient(fact(findings, "GetItem of 10000000 items, us"),
                       fact(findings, "GetItem of 10000 items, us")),
