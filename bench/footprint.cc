@@ -6,12 +6,12 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <thread>
 
 #include "bench/contests.h"
 #include "stator/database.h"
 #include "stator/http_client.h"
+#include "support/process_memory.h"
 #include "support/server_process.h"
 #include "support/temp_dir.h"
 
@@ -20,14 +20,8 @@ namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// A field of /proc/PID/status, in MB.
-double memory_mb(pid_t pid, const std::string& field) {
-  std::ifstream status(fmt::format("/proc/{}/status", pid));
-  for (std::string name; status >> name;) {
-    double kilobytes = 0;
-    if (name == field + ":" && status >> kilobytes) return kilobytes / 1024;
-  }
-  return 0;
+double memory_mb(pid_t pid, std::string_view field) {
+  return static_cast<double>(test::process_memory(pid, field)) / (1 << 20);
 }
 
 // Of a server that has had no request for some seconds.

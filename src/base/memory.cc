@@ -32,11 +32,9 @@ bool are_clean(const Descriptor& page_map, uintptr_t first, uintptr_t end) {
   std::array<uint64_t, 512> pages{};
   while (first < end) {
     const std::size_t count = std::min(end - first, pages.size());
-    const auto bytes = static_cast<ssize_t>(count * sizeof(uint64_t));
-    if (pread(page_map.get(), pages.data(), static_cast<std::size_t>(bytes),
-              static_cast<off_t>(first * sizeof(uint64_t))) != bytes) {
-      return false;
-    }
+    const std::size_t bytes = count * sizeof(uint64_t);
+    const auto at = static_cast<off_t>(first * sizeof(uint64_t));
+    if (pread(page_map.get(), pages.data(), bytes, at) != static_cast<ssize_t>(bytes)) return false;
     const auto is_changed = [](uint64_t page) {
       return (page & kInUse) != 0 && (page & kOfFile) == 0;
     };

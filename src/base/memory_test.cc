@@ -6,28 +6,20 @@
 #include <unistd.h>
 
 #include <bit>
-#include <fstream>
 #include <string>
+
+#include "support/process_memory.h"
 
 namespace stator {
 namespace {
-
-uint64_t file_kilobytes() {
-  std::ifstream status("/proc/self/status");
-  for (std::string name; status >> name;) {
-    uint64_t kilobytes = 0;
-    if (name == "RssFile:" && status >> kilobytes) return kilobytes;
-  }
-  return 0;
-}
 
 // In a page of its own, among the constants of the program.
 alignas(4096) constexpr char kConstant[4096] = "constant";
 
 TEST(Memory, UnmapsCleanCode) {
-  const uint64_t before = file_kilobytes();
+  const std::size_t before = test::process_memory(getpid(), "RssFile");
   unmap_clean_code();
-  EXPECT_LT(file_kilobytes(), before);
+  EXPECT_LT(test::process_memory(getpid(), "RssFile"), before);
   EXPECT_EQ(std::string(kConstant), "constant");
 }
 

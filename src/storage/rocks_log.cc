@@ -230,7 +230,7 @@ Result<LogFile> read_log_file(const std::filesystem::path& path, uint64_t number
 
 Result<LogState> check_logs(const std::filesystem::path& directory, const ManifestState& manifest,
                             const std::optional<Progress>& progress, std::string_view boot) {
-  LogState state;
+  LogState state{.progress = progress};
   STATOR_ASSIGN_OR_RETURN(const std::vector<LogFile> files, list_logs(directory));
   for (const LogFile& listed : files) {
     if (listed.number < manifest.first_log) continue;  // all of its rows are in table files

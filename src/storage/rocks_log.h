@@ -51,6 +51,7 @@ struct LogState {
   bool is_excused = false;      // a power loss with durability `os` explains the damage
   std::size_t sound_files = 0;  // number of files before the damage, with the one where it starts
   uint64_t last_row = 0;        // number of the last row that opening recovers
+  std::optional<Progress> progress = {};  // that the logs were compared with
 };
 
 // Compares the logs in `directory` with the manifest and with the acknowledged writes. Errors: kIo

@@ -238,9 +238,8 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
                                             last_row, log.last_row));
   }
   opened.space->opened(*db);
-  STATOR_ASSIGN_OR_RETURN(const auto earlier, ProgressFile::read(options.path / kProgressName));
-  if (earlier) {
-    STATOR_RETURN_IF_ERROR(number_rows_from(*db, earlier->unused_versions(), options.path));
+  if (log.progress) {
+    STATOR_RETURN_IF_ERROR(number_rows_from(*db, log.progress->unused_versions(), options.path));
   }
   STATOR_ASSIGN_OR_RETURN(ProgressFile file, ProgressFile::open(options.path / kProgressName));
   opened.file.emplace(std::move(file));
@@ -268,8 +267,7 @@ Result<LogRecovery> recover_rocks_store(const std::filesystem::path& path) {
     recovery.damage = log.damage;
     space.make_room(copied_bytes(log));
     STATOR_ASSIGN_OR_RETURN(recovery.set_aside, set_logs_aside(log, path / kDatabaseName, path));
-    const auto readable = ProgressFile::read(path / kProgressName);
-    const Progress before = readable && *readable ? **readable : Progress{};
+    const Progress before = log.progress.value_or(Progress{});
     STATOR_ASSIGN_OR_RETURN(ProgressFile progress, ProgressFile::open(path / kProgressName));
     STATOR_RETURN_IF_ERROR(progress.write({.last_row = log.last_row,
                                            .commit_versions_end = before.unused_versions(),

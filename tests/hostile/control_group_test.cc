@@ -28,6 +28,7 @@
 #include "support/from_environment.h"
 #include "support/matchers.h"
 #include "support/paths.h"
+#include "support/process_memory.h"
 #include "support/server_process.h"
 #include "support/signed_request.h"
 #include "support/temp_dir.h"
@@ -229,13 +230,10 @@ class ControlledMemory : public ::testing::TestWithParam<Setting> {
     }
   }
 
-  std::size_t megabytes_of(std::string_view line_name) const {
-    std::ifstream status("/proc/" + std::to_string(server_->pid()) + "/status");
-    for (std::string line; std::getline(status, line);) {
-      if (line.starts_with(line_name)) return std::stoul(line.substr(line_name.size())) / 1024;
-    }
-    ADD_FAILURE() << "the server has gone";
-    return 0;
+  std::size_t megabytes_of(std::string_view field) const {
+    const std::size_t bytes = process_memory(server_->pid(), field);
+    EXPECT_GT(bytes, 0U) << "the server has gone";
+    return bytes >> 20;
   }
   void forget_peak() const {
     std::ofstream("/proc/" + std::to_string(server_->pid()) + "/clear_refs") << 5;
@@ -246,7 +244,7 @@ class ControlledMemory : public ::testing::TestWithParam<Setting> {
   void await_memory(std::size_t allowed_megabytes) {
     Latencies ignored;
     const auto limit = Clock::now() + std::chrono::seconds(60);
-    while (megabytes_of("VmRSS:") > allowed_megabytes && Clock::now() < limit &&
+    while (megabytes_of("VmRSS") > allowed_megabytes && Clock::now() < limit &&
            !HasFatalFailure()) {
       exchange(ignored, ignored);
     }
@@ -280,7 +278,7 @@ TEST_P(ControlledMemory, SurvivesAttacksAndServesOthers) {
     exchange_for(phase() / 2, idle_puts, idle_gets);
     Latencies idle_echoes = std::exchange(echoes_, {});
     Latencies echoes;
-    const std::size_t before = megabytes_of("VmRSS:");
+    const std::size_t before = megabytes_of("VmRSS");
     forget_peak();
     Latencies puts;
     Latencies gets;
@@ -293,9 +291,9 @@ TEST_P(ControlledMemory, SurvivesAttacksAndServesOthers) {
       connections = attackers.connections();
       received = attackers.received_bytes() / kMegabyte;
     }
-    const std::size_t peak = megabytes_of("VmHWM:");
+    const std::size_t peak = megabytes_of("VmHWM");
     await_memory(before + kept);
-    const std::size_t after = megabytes_of("VmRSS:");
+    const std::size_t after = megabytes_of("VmRSS");
     const auto pair = [](Latencies& under_attack, Latencies& idle, double part) {
       char text[32];
       std::snprintf(text, sizeof text, "%.2f (%.2f)", under_attack.at(part), idle.at(part));

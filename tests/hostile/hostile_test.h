@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,6 +18,7 @@
 #include "stator/http_client.h"
 #include "support/matchers.h"
 #include "support/paths.h"
+#include "support/process_memory.h"
 #include "support/raw_connection.h"
 #include "support/server_process.h"
 
@@ -74,15 +74,12 @@ class HostileTest : public ::testing::Test {
   }
 
   // The largest amount of memory that the server has used.
-  std::size_t peak_bytes() const { return status_bytes("VmHWM:"); }
-  // A line of the server's /proc/PID/status.
-  std::size_t status_bytes(std::string_view name) const {
-    std::ifstream status("/proc/" + std::to_string(server_->pid()) + "/status");
-    for (std::string line; std::getline(status, line);) {
-      if (line.starts_with(name)) return std::stoul(line.substr(name.size())) * kKilobyte;
-    }
-    ADD_FAILURE() << "the server has gone";
-    return 0;
+  std::size_t peak_bytes() const { return memory_bytes("VmHWM"); }
+  // See process_memory().
+  std::size_t memory_bytes(std::string_view field) const {
+    const std::size_t bytes = process_memory(server_->pid(), field);
+    EXPECT_GT(bytes, 0U) << "the server has gone";
+    return bytes;
   }
   // `allowed`: in addition to the memory at startup, and to the overhead of allocators and threads.
   void expect_grown_by_at_most(std::size_t allowed) {

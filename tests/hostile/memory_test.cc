@@ -21,7 +21,7 @@ class SmallMemory : public HostileTest {
  protected:
   SmallMemory() : HostileTest({"--memory-limit", "256", "--request-timeout", "2"}) {}
 
-  std::size_t resident_bytes() const { return status_bytes("VmRSS:"); }
+  std::size_t resident_bytes() const { return memory_bytes("VmRSS"); }
 
   // The server returns freed memory when it is idle, about every second.
   void expect_memory_returned(std::size_t kept) {
