@@ -152,7 +152,7 @@ void SharedStore::post(Call call) {
     const std::lock_guard lock(mutex_);
     calls_.push_back(std::move(call));
   }
-  wake_.notify_one();
+  wake_.notify_all();  // before glibc 2.41, several waiters can miss a notify_one() (its bug 25847)
 }
 
 // A running call can make another one, so the threads end together.
