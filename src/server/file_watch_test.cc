@@ -69,15 +69,16 @@ TEST_F(FileWatchTest, FollowsAListThatGrows) {
 
 TEST_F(FileWatchTest, LooksByItself) {
   const auto file = write("file", "one");
-  std::atomic<bool> changed = false;
-  watch_.add([&] { return std::vector<std::filesystem::path>{file}; },
-             [&] {
-               changed = true;
-               changed.notify_one();
+  // Owned by the callbacks, because the watch outlives this function.
+  const auto changed = std::make_shared<std::atomic<bool>>(false);
+  watch_.add([file] { return std::vector<std::filesystem::path>{file}; },
+             [changed] {
+               *changed = true;
+               changed->notify_one();
              });
   watch_.start(milliseconds(1));
   write("file", "three");
-  changed.wait(false);
+  changed->wait(false);
 }
 
 }  // namespace
