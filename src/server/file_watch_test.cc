@@ -69,16 +69,16 @@ TEST_F(FileWatchTest, FollowsAListThatGrows) {
 
 TEST_F(FileWatchTest, LooksByItself) {
   const auto file = write("file", "one");
-  // Owned by the callbacks, because the watch outlives this function.
-  const auto changed = std::make_shared<std::atomic<bool>>(false);
-  watch_.add([file] { return std::vector<std::filesystem::path>{file}; },
-             [changed] {
-               *changed = true;
-               changed->notify_one();
-             });
-  watch_.start(milliseconds(1));
+  std::atomic<bool> changed = false;
+  FileWatch watch;  // declared last, so that its thread ends first
+  watch.add([&] { return std::vector<std::filesystem::path>{file}; },
+            [&] {
+              changed = true;
+              changed.notify_one();
+            });
+  watch.start(milliseconds(1));
   write("file", "three");
-  changed->wait(false);
+  changed.wait(false);
 }
 
 }  // namespace
