@@ -41,8 +41,10 @@ class Backfill final : public Job {
       STATOR_RETURN_IF_ERROR(count(*table));
       return JobState::kMore;
     }
+    // The cursor can have passed rows of this job. Once the table is described as enabled, only
+    // writes lower it.
+    table->sweep_cursor().lower(0);
     STATOR_RETURN_IF_ERROR(finish());
-    table->sweep_cursor().lower(0);  // the cursor can have passed rows of this job
     return JobState::kDone;
   }
 
