@@ -213,7 +213,7 @@ class SharedJobs : public EngineTest {
 
   SharedJobs() { std::filesystem::create_directories(buckets_ / "mine"); }
   ~SharedJobs() override {
-    ours_.reset();
+    if (ours_) kill_ours();  // a test that failed can have left it stopped
     engine_.reset();
   }
 
