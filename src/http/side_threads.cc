@@ -25,7 +25,7 @@ bool SideThreads::post(Measure measure, Run run) {
   } catch (const std::exception&) {  // no memory, or no thread
     return false;
   }
-  wake_.notify_one();
+  wake_.wake_one();
   return true;
 }
 
@@ -40,8 +40,8 @@ void SideThreads::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     dropped.swap(jobs_);
+    wake_.wake_all();
   }
-  wake_.notify_all();
   budget_.stop();
   for (std::thread& thread : threads_) thread.join();
   threads_.clear();
@@ -51,7 +51,7 @@ void SideThreads::work() {
   run_in_background();
   std::unique_lock lock(mutex_);
   while (true) {
-    wake_.wait(lock, [this] { return stopping_ || !jobs_.empty(); });
+    while (!stopping_ && jobs_.empty()) wake_.wait(lock);
     if (stopping_) return;
     Job job = std::move(jobs_.front());
     jobs_.pop_front();

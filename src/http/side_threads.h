@@ -6,7 +6,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -14,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/wait_line.h"
 #include "http/memory_budget.h"
 
 namespace stator::http {
@@ -53,7 +53,7 @@ class SideThreads {
   MemoryBudget& budget_;
   const std::chrono::milliseconds patience_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  WaitLine wake_;
   std::deque<Job> jobs_;
   std::vector<std::thread> threads_;
   bool stopping_ = false;

@@ -115,8 +115,8 @@ Committer::~Committer() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    wake_.wake_all();
   }
-  wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -135,8 +135,7 @@ Result<void> Committer::submit(Commit& commit) {
     begin(lock, gather());
     if (queue_.empty()) return {};
   }
-  lock.unlock();
-  wake_.notify_one();
+  wake_.wake_one();
   return {};
 }
 
@@ -217,7 +216,7 @@ void Committer::begin(std::unique_lock<std::mutex>& lock, CommitCall call) {
   ++running_;
   last_begin_ = std::chrono::steady_clock::now();
   // Commits that did not fit can begin another call, or need somebody to watch for its time.
-  if (!queue_.empty() && !free_.empty()) wake_.notify_one();
+  if (!queue_.empty() && !free_.empty()) wake_.wake_one();
   lock.unlock();
   commit(*session, std::move(call));
   const bool has_responded = session->responds_within({});
@@ -226,7 +225,7 @@ void Committer::begin(std::unique_lock<std::mutex>& lock, CommitCall call) {
   if (has_responded) return free_.push_back(session);
   ++unconfirmed_;
   unresponsive_.push_back(session);
-  wake_.notify_one();
+  wake_.wake_one();
 }
 
 void Committer::commit(Session& session, CommitCall call) {
@@ -253,8 +252,8 @@ void Committer::put_back(std::vector<Commit> commits) {
       queued_bytes_ += commit.batch.bytes();
       queue_.push_front(std::move(commit));
     }
+    wake_.wake_all();
   }
-  wake_.notify_all();
 }
 
 // The session takes no commits until the server responds. If all wait, queued commits are rejected.

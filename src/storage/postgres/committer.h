@@ -6,7 +6,6 @@
 // Thread safety: any thread.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/wait_line.h"
 #include "storage/postgres/commit_call.h"
 #include "storage/postgres/session.h"
 
@@ -74,7 +74,7 @@ class Committer {
 
   const CommitterOptions options_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  WaitLine wake_;
   std::vector<std::unique_ptr<Session>> sessions_;  // all of them
   std::vector<Session*> free_;
   std::vector<Session*> unresponsive_;  // no thread waits for them yet

@@ -31,8 +31,8 @@ WorkerPool::~WorkerPool() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    wake_.wake_all();
   }
-  wake_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -57,8 +57,7 @@ void WorkerPool::add(Task task) {
     return run_next(lock, std::move(own));
   }
   tasks_.push_back(std::move(task));
-  lock.unlock();
-  wake_.notify_one();
+  wake_.wake_one();
 }
 
 ConnectionPoolStats WorkerPool::stats(std::string_view name) const {
@@ -72,11 +71,13 @@ ConnectionPoolStats WorkerPool::stats(std::string_view name) const {
 void WorkerPool::work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] {
-      return (stopping_ && tasks_.empty()) || (!tasks_.empty() && !free_.empty());
-    });
-    if (tasks_.empty()) return;
-    run_next(lock, next_tasks());
+    if (!tasks_.empty() && !free_.empty()) {
+      run_next(lock, next_tasks());
+    } else if (tasks_.empty() && stopping_) {
+      return;
+    } else {
+      wake_.wait(lock);
+    }
   }
 }
 
@@ -97,7 +98,7 @@ WorkerPool::Tasks WorkerPool::next_tasks() {
 void WorkerPool::run_next(std::unique_lock<std::mutex>& lock, Tasks tasks) {
   Session* const session = free_.back();
   free_.pop_back();
-  if (!tasks_.empty() && !free_.empty()) wake_.notify_one();
+  if (!tasks_.empty() && !free_.empty()) wake_.wake_one();
   lock.unlock();
   if (tasks.front().job) {
     tasks.front().job(*session);
@@ -110,7 +111,7 @@ void WorkerPool::run_next(std::unique_lock<std::mutex>& lock, Tasks tasks) {
   tasks.clear();
   lock.lock();
   free_.push_back(session);
-  if (!tasks_.empty()) wake_.notify_one();
+  if (!tasks_.empty()) wake_.wake_one();
 }
 
 }  // namespace stator::postgres

@@ -5,7 +5,6 @@
 // Thread safety: any thread. The options and the server must outlive the pool.
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
@@ -15,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/wait_line.h"
 #include "storage/postgres/reading.h"
 #include "storage/postgres/session.h"
 #include "storage/transact_store.h"
@@ -55,7 +55,7 @@ class WorkerPool {
 
   const std::size_t queued_max_;
   mutable std::mutex mutex_;
-  std::condition_variable wake_;
+  WaitLine wake_;
   std::deque<Task> tasks_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<Session*> free_;  // a stack: the most recently used session is used first
