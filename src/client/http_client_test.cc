@@ -148,7 +148,7 @@ TEST(HttpClient, AThrottleDoesNotDecideTheOutcomeOfAnEarlierAttempt) {
 TEST(HttpClient, LimitsTheWaitForAResponse) {
   ScriptedService service({{.kind = Kind::kSilence}, {.kind = Kind::kSilence}});
   HttpClientOptions options = options_for(service.url(), 1);
-  options.request_timeout = std::chrono::milliseconds(50);
+  options.request_timeout = std::chrono::milliseconds(500);
   HttpClient client = client_of(options);
   EXPECT_THAT(client.get_item(get_request), FailsWith(Code::kTimeout, service.url()));
   EXPECT_THAT(client.put_item(put_request), FailsWith(Code::kOutcomeUnknown, service.url()));
@@ -157,7 +157,7 @@ TEST(HttpClient, LimitsTheWaitForAResponse) {
 TEST(HttpClient, RepeatsAfterASilence) {
   ScriptedService service({{.kind = Kind::kSilence}, answer(200, "{}")});
   HttpClientOptions options = options_for(service.url(), 2);
-  options.request_timeout = std::chrono::milliseconds(200);
+  options.request_timeout = std::chrono::seconds(2);
   HttpClient client = client_of(options);
   EXPECT_THAT(client.put_item(put_request), IsOk());
 }

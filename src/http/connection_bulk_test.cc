@@ -216,7 +216,7 @@ TEST_P(BulkRequests, LoseTheirMemoryToOthersIfTooSlow) {
 }
 
 TEST_P(BulkRequests, AreDroppedIfTheyTakeTooLong) {
-  const auto server = start(echo, {.request_timeout = milliseconds(100)});
+  const auto server = start(echo, {.request_timeout = kTimeout});
   Peer connection(server->port());
   ASSERT_TRUE(connection.send(std::string_view(post(large('x'))).substr(0, 1000)));
   EXPECT_EQ(connection.read_answer().status, 408);

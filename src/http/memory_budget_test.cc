@@ -52,7 +52,7 @@ TEST(SideThreads, RunNoMoreThanThereIsMemoryFor) {
   std::atomic<int> most = 0;
   std::atomic<std::size_t> done = 0;
   {
-    SideThreads threads(4, budget, std::chrono::seconds(2));
+    SideThreads threads(4, budget, std::chrono::minutes(1));
     for (std::size_t i = 0; i < kJobs; ++i) {
       ASSERT_TRUE(threads.post([] { return 50UL; },
                                [&](Reservation reserved) {

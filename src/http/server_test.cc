@@ -179,7 +179,7 @@ TEST_P(HttpServer, RespondsToATruncatedRequest) {
 }
 
 TEST_P(HttpServer, DropsARequestThatTakesTooLong) {
-  const auto server = start(echo, {.request_timeout = milliseconds(100)});
+  const auto server = start(echo, {.request_timeout = kTimeout});
   Peer connection(server->port());
   ASSERT_TRUE(connection.send("POST / HTTP/1.1\r\nContent-Length: 10\r\n\r\nsl"));
   EXPECT_EQ(connection.read_answer().status, 408);
@@ -188,7 +188,7 @@ TEST_P(HttpServer, DropsARequestThatTakesTooLong) {
 
 TEST_P(HttpServer, ClosesIdleConnectionsButNotThoseThatWaitForAResponse) {
   Held held;
-  const auto server = start(held.handler(), {.idle_timeout = milliseconds(100)});
+  const auto server = start(held.handler(), {.idle_timeout = kTimeout});
   Peer waiting(server->port());
   ASSERT_TRUE(waiting.send(post("slow")));
   auto [body, respond] = held.take();
@@ -204,7 +204,7 @@ TEST_P(HttpServer, DropsAClientThatDoesNotReadItsResponse) {
       [](const Request& request, Respond respond) {
         respond({.body = std::string(request.body == "large" ? 64 << 20 : 1, 'x')});
       },
-      {.connections_max = 1, .request_timeout = milliseconds(200)});
+      {.connections_max = 1, .request_timeout = kTimeout});
   Peer unread(server->port());
   ASSERT_TRUE(unread.send(post("large")));
   int status = 0;  // the only connection is taken until the server gives up
@@ -310,7 +310,6 @@ TEST_P(HttpServer, ServesManyConnectionsAtOnce) {
 
 TEST_P(HttpServer, ServesConcurrentLoadFromOtherThreadsAndItsOwn) {
   Held held;
-  std::atomic<bool> done = false;
   const Handler later = held.handler();
   const auto server = start(
       [&](const Request& request, Respond respond) {
@@ -319,9 +318,10 @@ TEST_P(HttpServer, ServesConcurrentLoadFromOtherThreadsAndItsOwn) {
       },
       {.threads = 3});
   std::thread answerer([&] {
-    while (!done) {
+    for (std::string answered; answered != "0";) {
       auto [body, respond] = held.take();
       respond({.body = "POST /p " + body});
+      answered = std::move(body);
     }
   });
   std::atomic<int> good = 0;
@@ -338,7 +338,6 @@ TEST_P(HttpServer, ServesConcurrentLoadFromOtherThreadsAndItsOwn) {
     });
   }
   for (std::thread& client : clients) client.join();
-  done = true;
   Peer last(server->port());
   ASSERT_TRUE(last.send(post("0")));
   EXPECT_EQ(last.read_answer().status, 200);
@@ -591,10 +590,7 @@ TEST_P(HttpServer, DropsWaitingRequestsOfClientsThatHaveGone) {
         if (request.body == "blocks") release.wait();
         echo(request, std::move(respond));
       },
-      {.threads = 1,
-       .request_timeout = milliseconds(400),  // a tick is 50 ms
-       .patience = milliseconds(100),
-       .aside = [](const Request&) { return true; }});
+      {.threads = 1, .patience = milliseconds(100), .aside = [](const Request&) { return true; }});
   // After a failure, its destructor releases the thread before the server waits for it.
   std::promise<void> released = std::move(promised);
   const std::string leaving(100'000, 'x');

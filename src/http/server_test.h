@@ -93,6 +93,9 @@ inline std::shared_ptr<Tls> make_tls() {
   return tls ? std::move(*tls) : nullptr;
 }
 
+// Of servers whose timeout a test waits for. Long enough for a handshake on a busy machine.
+inline constexpr std::chrono::milliseconds kTimeout{1000};
+
 class HttpServer : public ::testing::TestWithParam<const char*> {
  protected:
   HttpServer() { over_tls = GetParam() == std::string_view("Tls"); }

@@ -69,8 +69,8 @@ void LineWriter::write(std::string_view line) {
 
 Result<void> LineWriter::reopen() {
   if (path_.empty()) return {};
+  const std::lock_guard lock(descriptor_mutex_);  // once the file exists, it gets all lines
   STATOR_ASSIGN_OR_RETURN(Descriptor opened, open_file(path_));
-  const std::lock_guard lock(descriptor_mutex_);
   file_ = std::move(opened);
   descriptor_ = file_.get();
   return {};

@@ -29,11 +29,11 @@ TEST(Timer, CallsInTheOrderOfTime) {
       last.notify_one();
     };
   };
-  timer.after(30ms, call(3));
+  timer.after(1s, call(3));
   timer.after(1ms, call(1));
-  timer.after(15ms, call(2));
+  timer.after(500ms, call(2));
   last.wait(false);
-  EXPECT_GE(std::chrono::steady_clock::now() - start, 30ms);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 1s);
   const std::lock_guard lock(mutex);
   EXPECT_THAT(calls, ::testing::ElementsAre(1, 2, 3));
 }

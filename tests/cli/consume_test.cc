@@ -155,15 +155,12 @@ TEST_F(Consume, LosesNoLineIfItIsKilled) {
       "toggle",       "consume",   at("events"),  "--data",     at("data"), "--checkpoint",
       at("position"), "--rejects", at("rejects"), "--parallel", "4"};
   const auto size = std::filesystem::file_size(at("events"));
-  int kills = 0;
   for (std::string before = read_file(at("position")); before != std::to_string(size) + "\n";
        before = read_file(at("position"))) {
     Process consumer(stator_command(arguments));
     poll_until([&] { return read_file(at("position")) != before; });
     kill_soon(consumer, random);
-    ++kills;
   }
-  EXPECT_GE(kills, 2);
   const Ran last = run_stator(arguments);
   EXPECT_EQ(last.status, 0) << last.err;
   EXPECT_GE(std::ranges::count(read_file(at("rejects")), '\n'), 15);

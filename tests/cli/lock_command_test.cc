@@ -159,7 +159,7 @@ TEST(LockCommandOfAServer, EndsItsCommandBeforeTheEndOfALeaseThatCannotBeRenewed
   const TempDir temporary;
   auto server = std::make_unique<Serving>(std::vector<std::string>{"--memory"});
   Process process(stator_command({"lock", "run", "nightly", "--endpoint", server->url(), "--lease",
-                                  "12", "--grace", "10", "--", "sh", "-c",
+                                  "15", "--grace", "10", "--", "sh", "-c",
                                   std::string("trap 'echo ended; exit 0' TERM") + kWaits}));
   EXPECT_EQ(process.read_line(), "ready");
   server.reset();  // renewals fail from here on
@@ -189,7 +189,7 @@ TEST(LockCommandOfAServer, RunsOneCommandPerPermit) {
 TEST(LockCommandOfAServer, ListsAndBreaksLocks) {
   Where where(true);
   const std::vector<std::string> at = where.flags();
-  Holder holder(where, {"--user", "ann", "--grace", "0.1", "--lease", "2"});
+  Holder holder(where, {"--user", "ann", "--grace", "0.1", "--lease", "5"});
   const auto ls = [&](std::vector<std::string> more) {
     more.insert(more.begin(), {"lock", "ls", at[0], at[1]});
     return run_stator(more);

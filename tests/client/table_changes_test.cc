@@ -174,12 +174,11 @@ TEST_P(TableChanges, TimeToLiveDeletesExpiredItems) {
   const auto set = client_.update_time_to_live({.table = "Mortal", .specification = specification});
   ASSERT_THAT(set, IsOk());
   EXPECT_EQ(set->specification, specification);
+  const auto described = [&] { return client_.describe_time_to_live({.table = "Mortal"}).value(); };
+  EXPECT_TRUE(comes_true([&] { return described().status == TimeToLiveStatus::kEnabled; }));
+  EXPECT_EQ(described().attribute, "until");
   EXPECT_TRUE(comes_true([&] { return !get("Mortal", {{"pk", "old"}}); }));
   EXPECT_TRUE(get("Mortal", {{"pk", "young"}}));
-  const auto described_as = client_.describe_time_to_live({.table = "Mortal"});
-  ASSERT_THAT(described_as, IsOk());
-  EXPECT_EQ(described_as->status, TimeToLiveStatus::kEnabled);
-  EXPECT_EQ(described_as->attribute, "until");
   EXPECT_THAT(client_.update_time_to_live({.table = "Mortal", .specification = specification}),
               FailsWith(Code::kValidation, "TimeToLive is already enabled"));
 }
