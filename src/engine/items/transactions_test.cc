@@ -243,9 +243,9 @@ TEST_F(Transactions, ApplyOncePerToken) {
 TEST_F(Transactions, ReadsSeeTransfersWholeOrNotAtAll) {
   ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1000}}), IsOk());
   ASSERT_THAT(put("Things", {{"pk", "b"}, {"n", 0}}), IsOk());
+  std::atomic<bool> stop{false};
   std::vector<std::jthread> writers;
   writers.reserve(3);
-  std::atomic<bool> stop{false};
   for (int thread = 0; thread < 3; ++thread) {
     writers.emplace_back([&, thread] {
       for (int i = 0; i < 200; ++i) {

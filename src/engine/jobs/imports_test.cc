@@ -24,27 +24,38 @@ class TurnsStore final : public ForwardingStore {
 
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected) override {
-    if (std::this_thread::get_id() != requests_) wait_for_turn();
+    const bool is_job = std::this_thread::get_id() != requests_;
+    if (is_job) wait_for_turn();
     ForwardingStore::transact(keys, std::move(decide), std::move(done), expected);
+    if (is_job) count();
   }
-  // The other job has had a turn.
-  void take_turn() {
+  // The commits of the job that have ended.
+  int commits() {
     const std::lock_guard lock(mutex_);
-    has_had_turn_ = true;
+    return commits_;
+  }
+  // The other job has had a turn, which began after so many commits.
+  void take_turn(int commits) {
+    const std::lock_guard lock(mutex_);
+    turn_ = commits;
     changed_.notify_all();
   }
 
  private:
   void wait_for_turn() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return has_had_turn_; });
-    has_had_turn_ = false;
+    changed_.wait(lock, [this] { return turn_ >= commits_; });
+  }
+  void count() {
+    const std::lock_guard lock(mutex_);
+    ++commits_;
   }
 
   const std::thread::id requests_ = std::this_thread::get_id();
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool has_had_turn_ = false;
+  int commits_ = 0;
+  int turn_ = -1;
 };
 
 class ImportsTest : public EngineTest {
@@ -86,10 +97,12 @@ class ImportsTest : public EngineTest {
         : test_(test), key_(record_key(RecordKind::kImport, arn.substr(arn.rfind('/') + 1))) {}
     Result<JobState> step() override {
       // A request would wait for the catalog, which a commit of the import can have locked.
+      const int commits = test_.store_->commits();
       STATOR_ASSIGN_OR_RETURN(const Item record, Records(*test_.store_).get(key_));
       test_.seen_.insert(integer_of(record, "Bytes"));
-      test_.store_->take_turn();
-      return is_open_job(record) ? JobState::kMore : JobState::kDone;
+      const bool is_last = !is_open_job(record);
+      test_.store_->take_turn(is_last ? INT32_MAX : commits);
+      return is_last ? JobState::kDone : JobState::kMore;
     }
     Result<void> abandon(const Error&) override { return {}; }
 

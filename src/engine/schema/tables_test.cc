@@ -10,6 +10,7 @@
 namespace stator {
 namespace {
 
+using test::comes_true;
 using test::FailsWith;
 using test::hash_table;
 using test::index_on;
@@ -173,7 +174,7 @@ TEST_F(Tables, RowsOfDroppedOnesAreErasedAlsoIfTheEngineStopsBefore) {
     open_directory();
     std::this_thread::yield();
   }
-  EXPECT_EQ(table_rows(engine_->store()), 0U);
+  EXPECT_TRUE(comes_true([&] { return table_rows(engine_->store()) == 0; }));
 }
 
 TEST_F(Tables, SurviveARestartWithTheirItemsAndCounts) {
@@ -227,10 +228,8 @@ TEST_F(Tables, AreCountedAgainAfterAStopThatSavedNoCounters) {
   }
   open_directory();
   ASSERT_THAT(put("Things", {{"pk", "more"}}), IsOk());
-  for (int polls = 0; polls < 1'000'000; ++polls) {
-    if (engine_->describe_table({.table = "Things"})->table.item_count == 21) break;
-    std::this_thread::yield();
-  }
+  EXPECT_TRUE(comes_true(
+      [&] { return engine_->describe_table({.table = "Things"})->table.item_count == 21; }));
   const auto described = engine_->describe_table({.table = "Things"});
   ASSERT_THAT(described, IsOk());
   EXPECT_EQ(described->table.item_count, 21);

@@ -171,7 +171,9 @@ class EngineTest : public ::testing::Test {
     }
   }
 
-  EngineOptions options() const { return {.clock = &clock_, .sweep_interval = {}}; }
+  EngineOptions options() const {
+    return {.clock = &clock_, .sweep_interval = {}, .maintenance_interval = {}};
+  }
 
   FakeClock clock_;
   TempDir directory_;

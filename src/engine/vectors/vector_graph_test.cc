@@ -42,9 +42,12 @@ class VectorGraphTest : public test::VectorCacheTest {
         call_and_wait(engine, &Engine::delete_item, {.table = "Things", .key = {{"pk", key}}}),
         IsOk());
   }
+  // Graphs are built at a low priority.
+  static constexpr std::chrono::minutes kPatience{10};
+
   // Searches until a graph contains all rows except those that have changed.
   static void build(Engine& engine, std::size_t rows, std::size_t index = 0) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
     const auto request = search_of(Vector(kDimensions, 1), "a", {}, 1, index_name(index));
     while (engine.stats().vector_graph_rows < rows) {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline);
@@ -54,7 +57,7 @@ class VectorGraphTest : public test::VectorCacheTest {
   }
   // Searches until no graph is being built.
   static void settle(Engine& engine) {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    const auto deadline = std::chrono::steady_clock::now() + kPatience;
     do {
       ASSERT_LT(std::chrono::steady_clock::now(), deadline);
       search(engine, search_of(Vector(kDimensions, 1), "a", {}, 1));
