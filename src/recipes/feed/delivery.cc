@@ -64,7 +64,6 @@ Result<void> Delivery::drain(const std::string& outbox) {
                             }));
     for (const Item& entry : found.items) {
       if (stop_.stop_requested()) return fail(Code::kCancelled, "stopped while delivering");
-      if (put_off_.contains(entry)) continue;  // retry() delivers it
       STATOR_RETURN_IF_ERROR(deliver(entry));
     }
     request.exclusive_start_key = std::move(found.last_evaluated_key);
@@ -75,7 +74,7 @@ Result<void> Delivery::drain(const std::string& outbox) {
 Result<void> Delivery::retry() {
   int failures = 0;
   for (const Item& key : put_off_.due()) {
-    STATOR_ASSIGN_OR_RETURN(const Outcome outcome, deliver(key));
+    STATOR_ASSIGN_OR_RETURN(const Outcome outcome, attempt(key));
     if (outcome == Outcome::kPutOff && ++failures == kMaxFailedRetries) break;
   }
   return {};
@@ -86,7 +85,11 @@ Result<Delivery::Outcome> Delivery::deliver(const UserId& author, const Attribut
 }
 
 Result<Delivery::Outcome> Delivery::deliver(const Item& item) {
-  if (put_off_.waits(item)) return Outcome::kPutOff;
+  if (put_off_.contains(item)) return Outcome::kPutOff;
+  return attempt(item);
+}
+
+Result<Delivery::Outcome> Delivery::attempt(const Item& item) {
   const std::string* partition = text_in(item, options_.partition_key);
   const auto range_key = item.find(options_.range_key);
   if (partition == nullptr || !partition->starts_with(options_.user_prefix) ||

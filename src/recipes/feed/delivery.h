@@ -40,7 +40,9 @@ class Delivery {
   // Errors: kCancelled; the client's after retryable failures of several claims in a row;
   // kUnavailable if more posts are postponed than the worker of a stream can remember.
   Result<Outcome> deliver(const UserId& author, const AttributeValue& range_key);
-  Result<Outcome> deliver(const Item& item);  // the post whose key an item has
+  // Delivers the post whose key an item has. Leaves one that is postponed to retry(), so that many
+  // slow ones do not keep new posts waiting.
+  Result<Outcome> deliver(const Item& item);
 
   // Delivers the posts in one partition of the index, oldest first, except busy and postponed ones.
   Result<void> drain(const std::string& outbox);
@@ -65,6 +67,7 @@ class Delivery {
     PostVersion version = {};
   };
 
+  Result<Outcome> attempt(const Item& item);
   Result<Outcome> deliver(Job job);
   Result<Outcome> deliver_claimed(Job& job);
   Result<Outcome> put_off(const Item& key, const UserId& author, Error error);
