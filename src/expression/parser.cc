@@ -200,7 +200,7 @@ bool Parser::at_parenthesized_operand() {
   const int operators = operators_;
   std::size_t open = 0;
   while (take_symbol("(")) ++open;
-  const bool found = unparenthesized_operand(false).has_value();
+  const bool found = !at_word("NOT") && unparenthesized_operand(false).has_value();
   while (open > 0 && take_symbol(")")) --open;
   position_ = start;
   operators_ = operators;

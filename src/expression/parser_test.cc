@@ -118,6 +118,8 @@ TEST(Parser, RejectsMalformedConditions) {
       {"size(a)", "Syntax error"},
       {"a + b = :v", "Syntax error"},
       {"a IN ()", "Syntax error"},
+      {"(NOT) < a", "Syntax error; token: \")\", near: \"NOT) <\""},
+      {"(NOT.a) < b", "Syntax error; token: \".\", near: \"NOT.a\""},
       {"a[99999999999] = :v", "List index is not within the allowable range"},
   };
   for (const auto& [text, message] : cases) {
