@@ -58,7 +58,9 @@ class CommitCall {
   static constexpr std::size_t kBytesMax = 1UL << 20;  // one commit may exceed this and the next
   // All transactions share the server's table of locks.
   static constexpr std::size_t kLocksMax = 128;  // one commit may exceed this
-  static constexpr std::size_t kCommitLocksMax = 5'000;
+  // 100 items of a transaction, each with an old and a new entry of 25 indexes and of TTL, and
+  // their tables: 5,400.
+  static constexpr std::size_t kCommitLocksMax = 5'500;
   // The number of commit versions that one transaction of PostgreSQL can assign.
   static constexpr int32_t kOrdinalsMax = 4095;
 

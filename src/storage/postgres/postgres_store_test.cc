@@ -392,10 +392,10 @@ TEST_F(PostgresStoreTest, RejectsCommitsThatDoNotFitInItsQueues) {
 // A commit takes a lock for each of its keys, and all commits share the server's lock table.
 TEST_F(PostgresStoreTest, RefusesMoreKeysThanATransactionCanLock) {
   Batch batch;
-  for (int i = 0; i < 5001; ++i) batch.put("key-" + std::to_string(i), "");
+  for (int i = 0; i < 5501; ++i) batch.put("key-" + std::to_string(i), "");
   const CommitResult refused = write_and_wait(*store_, batch);
   EXPECT_EQ(refused.error.code, Code::kInvalidArgument);
-  EXPECT_NE(refused.error.message.find("5001 keys, more than 5000"), std::string::npos)
+  EXPECT_NE(refused.error.message.find("5501 keys, more than 5500"), std::string::npos)
       << refused.error.message;
   EXPECT_EQ(count_all(), 0U);
 }
@@ -505,7 +505,7 @@ TEST_F(OwnServer, CommitsNothingBelowASafePosition) {
 TEST_F(OwnServer, NamesTheSettingForMoreLocks) {
   const auto store = test::PostgresSchema::open(options_);
   Batch batch;
-  for (int i = 0; i < 5000; ++i) batch.put("key-" + std::to_string(i), "");
+  for (int i = 0; i < 5500; ++i) batch.put("key-" + std::to_string(i), "");
   const CommitResult refused = write_and_wait(*store, batch);
   EXPECT_EQ(refused.outcome, CommitOutcome::kUnavailable);
   EXPECT_NE(refused.error.message.find("raise max_locks_per_transaction"), std::string::npos)
