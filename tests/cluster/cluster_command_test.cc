@@ -276,7 +276,8 @@ TEST_F(ClusterCommand, AServerWithAPasswordNamesItsDatabaseWithoutIt) {
   EXPECT_EQ(process.wait(), 0);
   EXPECT_THAT(process.out() + process.err(), Not(HasSubstr("s3cret")));
   EXPECT_THAT(process.err(),
-              MatchesRegex("[^\n]*fsync and full_page_writes of [^\n]* are off[^\n]*\n"));
+              MatchesRegex("[^\n]*the database is at socket:5432\n"
+                           "[^\n]*fsync and full_page_writes of [^\n]* are off[^\n]*\n"));
 }
 
 }  // namespace

@@ -25,7 +25,9 @@ using test::FailsWith;
 using test::IsOk;
 
 ServerFacts suitable() {
-  return {.version = 150'000, .synchronous_commit = "on"};
+  return {.name = "PostgreSQL 15.0 on x86_64-pc-linux-gnu",
+          .version = 150'000,
+          .synchronous_commit = "on"};
 }
 
 TEST(PostgresChecks, NameTheProblemAndTheRemedy) {
@@ -34,6 +36,13 @@ TEST(PostgresChecks, NameTheProblemAndTheRemedy) {
   ServerFacts facts = suitable();
   facts.version = 140'011;
   EXPECT_THAT(check_server(facts), FailsWith(Code::kInvalidArgument, "14 is too old; use version"));
+  for (const char* name : {"CockroachDB CCL v23.1.2 (x86_64-pc-linux-gnu)",
+                           "PostgreSQL 15.2-YB-2025.1.0.0-b0 on x86_64-pc-linux-gnu"}) {
+    facts = suitable();
+    facts.name = name;
+    EXPECT_THAT(check_server(facts),
+                FailsWith(Code::kInvalidArgument, std::string("the server is ") + name));
+  }
   facts = suitable();
   facts.is_standby = true;
   EXPECT_THAT(check_server(facts), FailsWith(Code::kUnavailable, "target_session_attrs"));

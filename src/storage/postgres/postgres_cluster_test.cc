@@ -285,7 +285,8 @@ TEST_F(PostgresClusterTest, TheStoreMeasuresHowLongStreamsAreHeldBack) {
   }
   wait_until([&] { return lag().count() == 0; });
   EXPECT_THAT(reports.lines(),
-              testing::ElementsAre(testing::StartsWith("fsync and full_page_writes of PostgreSQL"),
+              testing::ElementsAre(testing::StartsWith("the database is at "),
+                                   testing::StartsWith("fsync and full_page_writes of PostgreSQL"),
                                    HasSubstr("a transaction of the database has held back")));
 }
 
@@ -325,9 +326,10 @@ TEST_F(PostgresClusterTest, TheStoreReportsSettingsThatRiskTheData) {
   const PostgresStoreOptions options{.dsn = other.dsn(), .report = reports.sink()};
   ASSERT_THAT(initialize_postgres_store(options), IsOk());
   const auto store = test::PostgresSchema::open(options);
-  wait_until([&] { return !reports.lines().empty(); });
+  wait_until([&] { return reports.lines().size() == 2; });
   const char* const risk = "full_page_writes of PostgreSQL is off, ";
-  EXPECT_THAT(reports.lines(), testing::ElementsAre(testing::StartsWith(risk)));
+  EXPECT_THAT(reports.lines(),
+              testing::ElementsAre("the database is at socket:5432", testing::StartsWith(risk)));
   const auto status = read_postgres_status(options);
   ASSERT_THAT(status, IsOk());
   EXPECT_THAT(status->risk, testing::StartsWith(risk));
@@ -346,10 +348,11 @@ TEST_F(PostgresClusterTest, HealthFollowsTheServer) {
   wait_until([&] { return !store->health().writable; });
   EXPECT_NE(store->health().reason, "");
   test::own_postgres()->start();
-  wait_until([&] { return reports.lines().size() == 3; });
+  wait_until([&] { return reports.lines().size() == 4; });
   EXPECT_TRUE(store->health().writable);
   EXPECT_THAT(reports.lines(),
-              testing::ElementsAre(testing::StartsWith("fsync and full_page_writes of PostgreSQL"),
+              testing::ElementsAre("the database is at socket:5432",
+                                   testing::StartsWith("fsync and full_page_writes of PostgreSQL"),
                                    testing::StartsWith("the database is unreachable: "),
                                    "the database is reachable, at socket:5432"));
 }

@@ -114,7 +114,7 @@ Failure unreachable(const SqlError& error) {
 // standby. A session keeps its synchronous_commit; it replaces `local` by `on`, which is equal
 // without standbys.
 constexpr std::string_view kSetUp = R"(
-SELECT current_setting('server_version_num'), pg_is_in_recovery()::text,
+SELECT version(), current_setting('server_version_num'), pg_is_in_recovery()::text,
   current_setting('transaction_read_only'), current_setting('synchronous_commit'),
   (current_setting('synchronous_standby_names') <> '')::text,
   current_setting('max_prepared_transactions'), (SELECT count(*) > 0 FROM pg_class AS c
@@ -158,15 +158,16 @@ Result<ServerFacts> set_up(Connection& connection, const ConnectionOptions& opti
                 "a connection pooler stands before PostgreSQL, and sessions of a pooler do not "
                 "last; connect to PostgreSQL itself");
   }
-  return ServerFacts{.version = std::stoi(text_at(*rows, 0)),
-                     .is_standby = text_at(*rows, 1) == "true",
-                     .is_read_only = text_at(*rows, 2) == "on",
-                     .synchronous_commit = text_at(*rows, 3),
-                     .has_synchronous_standbys = text_at(*rows, 4) == "true",
-                     .fsync = text_at(*rows, 7) == "on",
-                     .full_page_writes = text_at(*rows, 8) == "on",
-                     .max_prepared_transactions = std::stoi(text_at(*rows, 5)),
-                     .has_data = text_at(*rows, 6) == "true"};
+  return ServerFacts{.name = text_at(*rows, 0),
+                     .version = std::stoi(text_at(*rows, 1)),
+                     .is_standby = text_at(*rows, 2) == "true",
+                     .is_read_only = text_at(*rows, 3) == "on",
+                     .synchronous_commit = text_at(*rows, 4),
+                     .has_synchronous_standbys = text_at(*rows, 5) == "true",
+                     .fsync = text_at(*rows, 8) == "on",
+                     .full_page_writes = text_at(*rows, 9) == "on",
+                     .max_prepared_transactions = std::stoi(text_at(*rows, 6)),
+                     .has_data = text_at(*rows, 7) == "true"};
 }
 
 // Returns no value if there is no row.
@@ -263,6 +264,14 @@ Result<void> check_options(const ConnectionOptions& options) {
 }
 
 Result<void> check_server(const ServerFacts& facts) {
+  // Engines with PostgreSQL's protocol report versions of PostgreSQL. YugabyteDB's names begin with
+  // that of PostgreSQL.
+  if (!facts.name.starts_with("PostgreSQL ") || facts.name.contains("-YB-")) {
+    return fail(Code::kInvalidArgument,
+                fmt::format("the server is {}, which lacks functions of PostgreSQL that the store "
+                            "needs; use PostgreSQL 15 or later",
+                            facts.name));
+  }
   if (facts.version < kServerVersionMin) {
     return fail(
         Code::kInvalidArgument,

@@ -18,7 +18,8 @@ inline constexpr int kSchemaVersion = 1;
 
 // Version and settings of a server.
 struct ServerFacts {
-  int version = 0;  // 150004 is 15.4
+  std::string name = {};  // that of version()
+  int version = 0;        // 150004 is 15.4
   bool is_standby = false;
   bool is_read_only = false;
   std::string synchronous_commit = {};

@@ -74,7 +74,9 @@ Result<std::unique_ptr<Connection>> Server::attempt(const ConnectionOptions& opt
     const std::string before = std::exchange(address_, (*opened)->address());
     if (!problem_.empty()) {
       line = "the database is reachable, at " + address_;
-    } else if (!before.empty() && before != address_) {
+    } else if (before.empty()) {
+      line = "the database is at " + address_;
+    } else if (before != address_) {
       line = "the database is now at " + address_ + ", before at " + before;
     }
     if ((*opened)->risk != risk_) risk = risk_ = (*opened)->risk;
