@@ -36,6 +36,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
 
 constexpr std::size_t kServers = 2;
 
@@ -47,8 +48,10 @@ RawAnswer get_page(const ServerProcess& server, const std::string& path) {
 
 class Cluster : public ::testing::Test {
  protected:
+  // The servers start at once, on a schema without a header row.
   Cluster() {
-    for (std::size_t i = 0; i < kServers; ++i) start(i);
+    std::vector<std::jthread> starts;
+    for (std::size_t i = 0; i < kServers; ++i) starts.emplace_back([this, i] { start(i); });
   }
 
   void start(std::size_t server) {
@@ -200,6 +203,83 @@ TEST_F(Cluster, AStreamOfOneServerHasTheChangesOfAll) {
   EXPECT_TRUE(poll_until(holds_all));
 }
 
+// Its change could still be committed with a version below those of later ones.
+TEST_F(Cluster, AStreamEndsBeforeATransactionInProgress) {
+  create_table({.enabled = true, .view = StreamViewType::kKeysOnly});
+  const auto described = client(0).describe_table({.table = "Tab"});
+  ASSERT_THAT(described, IsOk());
+  StreamConsumer consumer;
+  std::vector<std::string> seen;
+  const auto read = [&](std::size_t through) {
+    for (const StreamRecord& record :
+         consumer.read(client(through), *described->table.latest_stream_arn)) {
+      seen.push_back(*record.keys.at("pk").get_if<std::string>());
+    }
+    return seen.size();
+  };
+  const auto put = [&](std::size_t through, const std::string& pk) {
+    ASSERT_THAT(client(through).put_item({.table = "Tab", .item = {{"pk", pk}}}), IsOk());
+  };
+  put(0, "before");
+  ASSERT_TRUE(poll_until([&] { return read(1) == 1; }));
+  const auto other = postgres::Connection::connect({.dsn = postgres_dsn()}, false);
+  ASSERT_TRUE(other);
+  ASSERT_TRUE((*other)->run_script("BEGIN; SELECT pg_current_xact_id()"));
+  put(0, "during");
+  put(1, "during, through the other server");
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(read(static_cast<std::size_t>(i)), 1U);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  ASSERT_TRUE((*other)->run_script("COMMIT"));
+  EXPECT_TRUE(poll_until([&] { return read(0) == 3; }));
+  EXPECT_THAT(seen, UnorderedElementsAre("before", "during", "during, through the other server"));
+}
+
+TEST_F(Cluster, ATransactionCanChangeTheEntriesOfAllIndexesForAllItems) {
+  constexpr int kGlobal = 20;
+  constexpr int kLocal = 5;
+  constexpr int kItems = 100;
+  CreateTableRequest request{
+      .table = "Wide",
+      .attributes = {{"pk", ScalarType::kS}, {"sk", ScalarType::kN}},
+      .key_schema = {{"pk", KeyType::kHash}, {"sk", KeyType::kRange}},
+      .local_indexes = std::vector<IndexDefinition>{},
+      .global_indexes = std::vector<IndexDefinition>{},
+      .billing_mode = BillingMode::kPayPerRequest,
+  };
+  for (int i = 0; i < kGlobal + kLocal; ++i) {
+    const std::string name = "a" + std::to_string(i);
+    request.attributes.push_back({name, ScalarType::kN});
+    IndexDefinition index{.name = "By" + name};
+    if (i < kGlobal) {
+      index.key_schema = {{name, KeyType::kHash}};
+      request.global_indexes->push_back(std::move(index));
+    } else {
+      index.key_schema = {{"pk", KeyType::kHash}, {name, KeyType::kRange}};
+      request.local_indexes->push_back(std::move(index));
+    }
+  }
+  ASSERT_THAT(client(0).create_table(request), IsOk());
+  ASSERT_THAT(client(0).update_time_to_live(
+                  {.table = "Wide", .specification = {.enabled = true, .attribute = "end"}}),
+              IsOk());
+  const int64_t end = 4'102'444'800;  // in 2100
+  for (const int value : {1, 2}) {
+    TransactWriteItemsRequest change{.client_request_token = "token" + std::to_string(value)};
+    for (int i = 0; i < kItems; ++i) {
+      Item item{{"pk", "a"}, {"sk", i}, {"end", end + value}};
+      for (int a = 0; a < kGlobal + kLocal; ++a) item["a" + std::to_string(a)] = value;
+      change.items.push_back({.table = "Wide", .item = std::move(item)});
+    }
+    ASSERT_THAT(client(0).transact_write_items(change), IsOk()) << value;
+  }
+  const auto found = client(1).query(
+      {.table = "Wide", .index = "Bya0", .key_condition = "a0 = :a", .values = Values{{":a", 2}}});
+  ASSERT_THAT(found, IsOk());
+  EXPECT_EQ(found->items.size(), static_cast<std::size_t>(kItems));
+}
+
 TEST_F(Cluster, ADatabaseInAProgramSharesTheTables) {
   create_table();
   Database database = must(Database::open({.store = postgres_url(), .schema = schema_.name()}));
@@ -239,6 +319,15 @@ TEST_F(Cluster, AServerThatSleepsThroughASchemaChangeMaintainsTheNewIndex) {
   const uint64_t seed = number_from_environment("STATOR_SEED", std::random_device{}());
   SCOPED_TRACE("STATOR_SEED=" + std::to_string(seed));
   create_table();
+  std::mt19937_64 naps(seed);
+  constexpr int kKept = 1'000;  // items that nobody changes, so that an index takes some time
+  for (int i = 0; i < kKept; i += 25) {
+    std::vector<WriteRequest> batch;
+    for (int n = i; n < i + 25; ++n) {
+      batch.push_back({.put = Item{{"pk", "kept" + std::to_string(n)}, {"color", "color0"}}});
+    }
+    ASSERT_THAT(client(1).batch_write_item({.items = {{"Tab", std::move(batch)}}}), IsOk());
+  }
   constexpr int kRounds = 6;
   for (int round = 0; round < kRounds; ++round) {
     const std::string index = "byColor" + std::to_string(round);
@@ -270,11 +359,16 @@ TEST_F(Cluster, AServerThatSleepsThroughASchemaChangeMaintainsTheNewIndex) {
                                                             .key_schema = {{"color",
                                                                             KeyType::kHash}}}}}}}),
         IsOk());
+    const auto wake = [&] { EXPECT_EQ(kill(server(0).pid(), SIGCONT), 0); };
+    if (round % 2 == 0) {  // most likely before the index is complete
+      std::this_thread::sleep_for(std::chrono::milliseconds(naps() % 40));
+      wake();
+    }
     EXPECT_TRUE(poll_until([&] {
       const auto described = must(client(1).describe_table({.table = "Tab"}));
       return described.table.global_indexes.back().status == TableStatus::kActive;
     }));
-    EXPECT_EQ(kill(server(0).pid(), SIGCONT), 0);
+    if (round % 2 == 1) wake();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     stop = true;
     writers.join();
