@@ -99,7 +99,7 @@ function(stator_test name)
     return()
   endif()
   if(NOT ARG_TIMEOUT)
-    set(ARG_TIMEOUT 900)  # of a hang: sanitizers on a busy machine take their time
+    set(ARG_TIMEOUT 1500)  # of many slow tests: sanitizers on a busy machine take their time
   endif()
   if(NOT ARG_LABELS)
     set(ARG_LABELS quick)
