@@ -222,16 +222,14 @@ TEST_F(Cluster, AStreamEndsBeforeATransactionInProgress) {
   };
   put(0, "before");
   ASSERT_TRUE(poll_until([&] { return read(1) == 1; }));
-  const auto other = postgres::Connection::connect({.dsn = postgres_dsn()}, false);
-  ASSERT_TRUE(other);
-  ASSERT_TRUE((*other)->run_script("BEGIN; SELECT pg_current_xact_id()"));
+  OpenTransaction other;
   put(0, "during");
   put(1, "during, through the other server");
   for (int i = 0; i < 20; ++i) {
     ASSERT_EQ(read(static_cast<std::size_t>(i)), 1U);
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
-  ASSERT_TRUE((*other)->run_script("COMMIT"));
+  other.commit();
   EXPECT_TRUE(poll_until([&] { return read(0) == 3; }));
   EXPECT_THAT(seen, UnorderedElementsAre("before", "during", "during, through the other server"));
 }

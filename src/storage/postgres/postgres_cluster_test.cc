@@ -22,6 +22,7 @@ namespace {
 
 using test::FailsWith;
 using test::IsOk;
+using test::OpenTransaction;
 using test::run_sql;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
@@ -45,21 +46,6 @@ class Role {
  private:
   const std::string name_;
   const std::string schema_;
-};
-
-// A transaction that has written and stays open.
-class OpenTransaction {
- public:
-  OpenTransaction() {
-    auto opened =
-        postgres::Connection::connect({.dsn = test::postgres_dsn(), .schema = "x"}, false);
-    EXPECT_TRUE(opened);
-    connection_ = std::move(*opened);
-    EXPECT_TRUE(connection_->run_script("BEGIN; SELECT pg_current_xact_id()"));
-  }
-
- private:
-  std::unique_ptr<postgres::Connection> connection_;
 };
 
 class Reports {

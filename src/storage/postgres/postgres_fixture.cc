@@ -124,6 +124,17 @@ std::unique_ptr<TransactStore> PostgresSchema::open(const PostgresStoreOptions& 
   return store ? std::move(*store) : nullptr;
 }
 
+OpenTransaction::OpenTransaction(const std::string& statement) {
+  auto opened = postgres::Connection::connect({.dsn = postgres_dsn()}, false);
+  EXPECT_TRUE(opened);
+  connection_ = std::move(*opened);
+  EXPECT_TRUE(connection_->run_script("BEGIN; SELECT pg_current_xact_id(); " + statement));
+}
+
+void OpenTransaction::commit() {
+  EXPECT_TRUE(connection_->run_script("COMMIT"));
+}
+
 std::string run_sql(const std::string& sql, const std::string& schema) {
   const auto connection = postgres::Connection::connect({.dsn = postgres_dsn()}, false);
   if (!connection) {

@@ -47,6 +47,17 @@ class PostgresSchema {
   const std::string name_;
 };
 
+// A transaction that has written and stays open. The destructor rolls it back.
+class OpenTransaction {
+ public:
+  // `statement` is executed in it.
+  explicit OpenTransaction(const std::string& statement = {});
+  void commit();
+
+ private:
+  std::unique_ptr<postgres::Connection> connection_;
+};
+
 // Runs SQL in a schema and returns the first value, as text.
 std::string run_sql(const std::string& sql, const std::string& schema);
 

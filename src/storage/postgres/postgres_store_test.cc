@@ -27,19 +27,13 @@ using test::Row;
 // A transaction that holds the lock of a key, like a commit of another process.
 class HeldKey {
  public:
-  explicit HeldKey(const std::string& key) {
-    auto opened = postgres::Connection::connect({.dsn = test::postgres_dsn()}, false);
-    EXPECT_TRUE(opened);
-    connection_ = std::move(*opened);
-    EXPECT_TRUE(
-        connection_->run_script("BEGIN; SELECT pg_current_xact_id(); SELECT "
-                                "pg_advisory_xact_lock(" +
-                                std::to_string(postgres::lock_of(key)) + ")"));
-  }
-  void release() { EXPECT_TRUE(connection_->run_script("COMMIT")); }
+  explicit HeldKey(const std::string& key)
+      : transaction_("SELECT pg_advisory_xact_lock(" + std::to_string(postgres::lock_of(key)) +
+                     ")") {}
+  void release() { transaction_.commit(); }
 
  private:
-  std::unique_ptr<postgres::Connection> connection_;
+  test::OpenTransaction transaction_;
 };
 
 class PostgresStoreTest : public testing::Test {

@@ -24,8 +24,8 @@ namespace stator::postgres {
 class Server {
  public:
   // `options`: for the connections that test an unreachable server. `report` gets a line with
-  // the server's address and when it changes, if the server becomes unreachable or reachable, or if
-  // it has settings that risk the data. It must not call this object.
+  // the server's first address and each later one, and a line if the server becomes unreachable or
+  // reachable, or has settings that risk the data. It must not call this object.
   Server(const ConnectionOptions& options, StoreReport report);
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
