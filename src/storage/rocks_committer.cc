@@ -333,7 +333,7 @@ const char* RocksCommitter::why_full() const {
   return space_.is_stuck() ? kStuck : kDiskFull;
 }
 
-Result<void> RocksCommitter::admit(const Group& group) {
+Result<RocksSpace::Admission> RocksCommitter::admit(const Group& group) {
   if (space_.ran_out() && !space_.resume()) return fail(Code::kIo, why_full());
   uint64_t bytes = 0;
   bool frees = true;
@@ -344,20 +344,21 @@ Result<void> RocksCommitter::admit(const Group& group) {
   // Between two checks, fewer bytes are written than the smallest reserve.
   const auto now = std::chrono::steady_clock::now();
   admitted_bytes_ += bytes;
-  if (now - looked_ < kLookInterval && admitted_bytes_ < kLookBytes) return {};
+  if (now - looked_ < kLookInterval && admitted_bytes_ < kLookBytes) {
+    return RocksSpace::Admission::kAdmitted;
+  }
   if (opened_.file->is_deleted()) return fail(Code::kIo, kDeleted);
   const RocksSpace::Admission admission = space_.admit(bytes, frees);
-  const bool is_full = admission != RocksSpace::Admission::kAdmitted;
   {
     const std::lock_guard lock(mutex_);
-    full_ = is_full;
+    full_ = admission != RocksSpace::Admission::kAdmitted;
   }
-  if (admission == RocksSpace::Admission::kAdmittedToFree) space_.reclaim_soon();
   if (admission == RocksSpace::Admission::kRefused) return fail(Code::kIo, why_full());
-  if (is_full) return {};
-  looked_ = now;
-  admitted_bytes_ = 0;
-  return {};
+  if (admission == RocksSpace::Admission::kAdmitted) {
+    looked_ = now;
+    admitted_bytes_ = 0;
+  }
+  return admission;
 }
 
 // Makes the progress file durable, if it does not exclude commit versions up to `last` from reuse.
@@ -372,7 +373,8 @@ Result<void> RocksCommitter::reserve_commit_versions(uint64_t last) {
 }
 
 CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* observer) {
-  if (auto admitted = admit(group); !admitted) return refused(admitted.error());
+  const auto admitted = admit(group);
+  if (!admitted) return refused(admitted.error());
   if (auto reserved = reserve_commit_versions(group.back()->last_commit_version); !reserved) {
     return refused(reserved.error());
   }
@@ -383,6 +385,8 @@ CommitResult RocksCommitter::write_durably(const Group& group, CommitObserver* o
   }
   const rocksdb::Status status = write(group);
   if (status.ok()) {
+    // After the write, because a compaction that began before it would not include its deletes.
+    if (*admitted == RocksSpace::Admission::kAdmittedToFree) space_.reclaim_soon();
     opened_.progress.last_row = db_.GetLatestSequenceNumber();
     static_cast<void>(opened_.file->write(opened_.progress));
     return {};

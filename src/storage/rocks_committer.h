@@ -118,7 +118,7 @@ class RocksCommitter {
   void give_up(const CommitResult& result);
   bool is_full_for(const Batch& batch);
   const char* why_full() const;
-  Result<void> admit(const Group& group);
+  Result<RocksSpace::Admission> admit(const Group& group);
   Result<void> reserve_commit_versions(uint64_t last);
   void await_work(std::unique_lock<std::mutex>& lock);
   CommitResult write_durably(const Group& group, CommitObserver* observer);
