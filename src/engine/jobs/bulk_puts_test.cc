@@ -31,22 +31,17 @@ class BulkPutsTest : public EngineTest {
  protected:
   BulkPutsTest() {
     fs::create_directories(buckets_ / "mine");
-    reopen();
+    open_directory();
     create(hash_table("Tab"));
   }
   ~BulkPutsTest() override { engine_.reset(); }
 
-  void reopen() {
-    engine_.reset();
-    auto opened = Engine::open(must(open_rocks_store({.path = directory_.path() / "data"})),
-                               {.clock = &clock_,
-                                .buckets = buckets_,
-                                .export_file_bytes = file_bytes_,
-                                .sweep_interval = {},
-                                .retry_delay = [](int) { return 0ms; },
-                                .maintenance_interval = {}});
-    ASSERT_THAT(opened, IsOk());
-    engine_ = std::move(*opened);
+  EngineOptions options() const override {
+    EngineOptions options = EngineTest::options();
+    options.buckets = buckets_;
+    options.export_file_bytes = file_bytes_;
+    options.retry_delay = [](int) { return 0ms; };
+    return options;
   }
   void write(const std::string& key, const std::string& text) const {
     fs::create_directories((buckets_ / "mine" / key).parent_path());
@@ -166,6 +161,7 @@ TEST_F(BulkPutsTest, WritesEveryItemAndDescribesItself) {
   EXPECT_EQ(count(), 701U);
   // Of two records with the same key, the later one remains.
   EXPECT_EQ(get("Tab", {{"pk", "p0"}}), (Item{{"pk", "p0"}, {"n", -1}}));
+  share_counts();
   EXPECT_EQ(engine_->describe_table({.table = "Tab"})->table.item_count, 701);
 }
 
@@ -272,7 +268,7 @@ TEST_F(BulkPutsTest, ReportsItemsThatCannotBeWritten) {
 
 TEST_F(BulkPutsTest, ItsReportHasAManifestAndFilesOfBoundedSize) {
   file_bytes_ = 2000;
-  reopen();
+  open_directory();
   write("in/1", many(600, kIfNew));
   EXPECT_EQ(outcome(run(request())), "COMPLETED  600/0");
   const std::string arn = start(request());
@@ -445,7 +441,7 @@ TEST_F(BulkPutsTest, ResumesAtItsPositionAfterARestart) {
       return now.contains("EndTime") || integer_of(now, "ProcessedItemCount") > processed;
     }));
     processed = integer_of(describe(arn), "ProcessedItemCount");
-    reopen();
+    open_directory();
   }
   EXPECT_GT(restarts, 2);
   EXPECT_EQ(outcome(describe(arn)), "COMPLETED_WITH_ERRORS  711/1");
@@ -560,8 +556,10 @@ TEST_F(BulkPutsTest, AtMostFiftyAreInProgress) {
 TEST_F(BulkPutsTest, DoNotStartWhileAnIndexIsCreated) {
   write("in/1", many(10));
   EXPECT_EQ(outcome(run(request())), "COMPLETED  10/0");
-  ASSERT_THAT(engine_->parts().catalog->refresh(), IsOk());
-  engine_->parts().jobs.stop();  // the index stays unfinished
+  engine_.for_each([](Engine& engine) {
+    ASSERT_THAT(engine.parts().catalog->refresh(), IsOk());
+    engine.parts().jobs.stop();  // the index stays unfinished
+  });
   ASSERT_THAT(engine_->update_table(
                   {.table = "Tab",
                    .attributes = {{{"n", ScalarType::kN}}},

@@ -21,7 +21,7 @@ class ExportsTest : public EngineTest {
  protected:
   ExportsTest() {
     fs::create_directories(buckets_ / "mine");
-    open_with_buckets();
+    open_directory();
     create(hash_table("Tab"));
     EXPECT_THAT(engine_->administer(admin::kUpdateContinuousBackups,
                                     {{"TableName", "Tab"},
@@ -30,20 +30,14 @@ class ExportsTest : public EngineTest {
                 IsOk());
   }
   ~ExportsTest() override { engine_.reset(); }
-  void open_with_buckets() {
-    engine_.reset();
-    auto store = open_rocks_store({.path = directory_.path() / "data"});
-    ASSERT_THAT(store, IsOk());
-    auto opened = Engine::open(std::move(*store), {.clock = &clock_,
-                                                   .buckets = buckets_,
-                                                   .report =
-                                                       [this](LogLevel, const std::string& line) {
-                                                         const std::scoped_lock lock(mutex_);
-                                                         reports_.push_back(line);
-                                                       },
-                                                   .sweep_interval = {}});
-    ASSERT_THAT(opened, IsOk());
-    engine_ = std::move(*opened);
+  EngineOptions options() const override {
+    EngineOptions options = EngineTest::options();
+    options.buckets = buckets_;
+    options.report = [this](LogLevel, const std::string& line) {
+      const std::scoped_lock lock(mutex_);
+      reports_.push_back(line);
+    };
+    return options;
   }
   std::string begin(const std::string& view, const Item& more = {}) {
     Item request{
@@ -110,8 +104,8 @@ class ExportsTest : public EngineTest {
   fs::path buckets_ = directory_.path() / "buckets";
   int64_t from_ms_ = 0;
   int64_t to_ms_ = 0;
-  std::mutex mutex_;
-  std::vector<std::string> reports_;  // guarded by mutex_
+  mutable std::mutex mutex_;
+  mutable std::vector<std::string> reports_;  // guarded by mutex_
 };
 
 TEST_F(ExportsTest, AnIncrementHasTheChangeOfEachItemBetweenTwoTimes) {
@@ -159,7 +153,7 @@ TEST_F(ExportsTest, AnExportResumesAfterItsTableWasDroppedAndTheEngineReopened) 
   write_history();
   const std::string arn = begin("NEW_AND_OLD_IMAGES");
   ASSERT_THAT(engine_->delete_table({.table = "Tab"}), IsOk());
-  open_with_buckets();
+  open_directory();
   const Item done = wait_for(arn);
   EXPECT_EQ(text_of(done, "ExportStatus"), "COMPLETED") << text_of(done, "FailureMessage");
   EXPECT_EQ(integer_of(done, "ItemCount"), 3);

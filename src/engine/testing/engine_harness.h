@@ -171,7 +171,8 @@ class EngineTest : public ::testing::Test {
     }
   }
 
-  EngineOptions options() const {
+  // Those of every engine that the test opens, except the constructor's.
+  virtual EngineOptions options() const {
     return {.clock = &clock_, .sweep_interval = {}, .maintenance_interval = {}};
   }
 
