@@ -34,7 +34,9 @@ namespace {
 
 using Fate = PostgresProxy::Fate;
 
-class KilledJobs : public EngineTest, public ::testing::WithParamInterface<std::string> {
+enum class Kind { kBackup, kRestore, kImport, kExport, kBulkPuts, kIndex };
+
+class KilledJobs : public EngineTest, public ::testing::WithParamInterface<Kind> {
  protected:
   void SetUp() override {
     postgres_dsn();
@@ -70,10 +72,7 @@ class KilledJobs : public EngineTest, public ::testing::WithParamInterface<std::
                     std::vector<std::string>{"--store", proxy_->url(), "--schema", schema_->name(),
                                              "--buckets", buckets_.string()});
     ASSERT_FALSE(server_->url().empty()) << "the server did not start";
-    const auto answer = request_job();
-    ASSERT_THAT(answer, IsOk());
-    const Item document = must(wire::item_from_plain_json(*answer));
-    arn_ = text_of(map_of(document, description()), arn());
+    start();
   }
   // Kills the server while it is held. Then its commit meets its fate.
   void kill_server() {
@@ -97,35 +96,57 @@ class KilledJobs : public EngineTest, public ::testing::WithParamInterface<std::
     return found;
   }
   bool is_done() {
-    const std::string status = text_of(described(), GetParam() + "Status");
-    return status == (GetParam() == "Backup" ? "AVAILABLE" : "COMPLETED");
+    switch (GetParam()) {
+      case Kind::kBackup:
+        return backup_status() == "AVAILABLE";
+      case Kind::kRestore:
+        return is_active(described_table("New"));
+      case Kind::kImport:
+        return text_of(described_import(), "ImportStatus") == "COMPLETED";
+      case Kind::kExport:
+        return text_of(described_export(), "ExportStatus") == "COMPLETED";
+      case Kind::kBulkPuts:
+        return described_bulk_puts().contains("EndTime");
+      case Kind::kIndex:
+        break;
+    }
+    const auto indexes = described_table("Things").global_indexes;
+    return indexes.size() == 1 && indexes[0].status == TableStatus::kActive;
   }
   // Each item was processed once.
   void check() {
-    const Item job = described();
-    if (GetParam() == "Export") {
-      EXPECT_EQ(integer_of(job, "ItemCount"), kItems);
-      return check_exported(text_of(job, "ExportManifest"));
+    switch (GetParam()) {
+      case Kind::kBackup:
+        administer(admin::kRestoreTableFromBackup,
+                   {{"BackupArn", arn_}, {"TargetTableName", "New"}});
+        wait_for_table("New");
+        return check_items({.table = "New"});
+      case Kind::kRestore:
+        return check_items({.table = "New"});
+      case Kind::kImport:
+        EXPECT_EQ(integer_of(described_import(), "ProcessedItemCount"), items());
+        EXPECT_EQ(integer_of(described_import(), "ImportedItemCount"), items());
+        return check_items({.table = "New"});
+      case Kind::kExport:
+        EXPECT_EQ(integer_of(described_export(), "ItemCount"), items());
+        return check_exported(text_of(described_export(), "ExportManifest"));
+      case Kind::kBulkPuts:
+        EXPECT_EQ(text_of(described_bulk_puts(), "BulkOperationStatus"), "COMPLETED");
+        EXPECT_EQ(integer_of(described_bulk_puts(), "ProcessedItemCount"), items());
+        return check_items({.table = "Things"});
+      case Kind::kIndex:
+        return check_items({.table = "Things", .index = "byKey"});
     }
-    if (GetParam() == "Import") {
-      EXPECT_EQ(integer_of(job, "ProcessedItemCount"), kItems);
-      EXPECT_EQ(integer_of(job, "ImportedItemCount"), kItems);
-      return check_table("New");
-    }
-    administer(admin::kRestoreTableFromBackup, {{"BackupArn", arn_}, {"TargetTableName", "New"}});
-    wait_for_table("New");
-    check_table("New");
   }
 
-  static constexpr int kItems = 600;
+  // An index is filled with a few items in each commit.
+  static int items() { return GetParam() == Kind::kIndex ? 100 : 600; }
 
   std::optional<PostgresProxy> proxy_;
 
  private:
   Fate fate_of(PostgresProxy::CommitPipeline commit) {
-    // Each commit of a job reads its lease. The ids of jobs begin with a 0.
-    const std::string lease = lease_key(record_key(kind(), "0"));
-    if (!commit.bytes.contains(lease.substr(kPartitionBytes))) return Fate::kPass;
+    if (!commit.bytes.contains(lease_prefix().substr(kPartitionBytes))) return Fate::kPass;
     if (--commits_left_ != 0) return Fate::kPass;
     is_held_ = true;
     is_released_.wait(false);
@@ -136,55 +157,130 @@ class KilledJobs : public EngineTest, public ::testing::WithParamInterface<std::
     is_released_.notify_all();
   }
 
-  void prepare() {
-    if (GetParam() == "Import") {
-      std::ofstream rows(buckets_ / "mine" / "rows.csv");
-      rows << "pk\n";
-      for (int i = 0; i < kItems; ++i) rows << i << '\n';
-      return;
+  // The beginning of the key of the job's lease, which each of its commits reads.
+  static std::string lease_prefix() {
+    switch (GetParam()) {  // the ids of jobs begin with a 0
+      case Kind::kBackup:
+        return lease_key(record_key(RecordKind::kBackup, "0"));
+      case Kind::kRestore:
+        return lease_key(record_key(RecordKind::kRestore, "New"));
+      case Kind::kImport:
+        return lease_key(record_key(RecordKind::kImport, "0"));
+      case Kind::kExport:
+        return lease_key(record_key(RecordKind::kExport, "0"));
+      case Kind::kBulkPuts:
+        return lease_key(record_key(RecordKind::kBulk, "0"));
+      case Kind::kIndex:
+        break;
     }
+    return lease_key(catalog_row_key(CatalogRow::kBackfill));
+  }
+
+  // Creates what the job reads.
+  void prepare() {
+    if (GetParam() == Kind::kImport) return write_object("pk\n", [](int i) { return to_text(i); });
     create(hash_table("Things"));
+    if (GetParam() == Kind::kBulkPuts) {
+      return write_object("",
+                          [](int i) { return R"({"Item":{"pk":{"S":")" + to_text(i) + "\"}}}"; });
+    }
     administer(admin::kUpdateContinuousBackups,
                {{"TableName", "Things"},
                 {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", true}}}});
-    for (int i = 0; i < kItems; i += kBatch) {
+    for (int i = 0; i < items(); i += kBatch) {
       std::vector<WriteRequest> batch;
-      for (int n = i; n < i + kBatch; ++n)
-        batch.push_back({.put = Item{{"pk", std::to_string(n)}}});
+      for (int n = i; n < i + kBatch; ++n) batch.push_back({.put = Item{{"pk", to_text(n)}}});
       ASSERT_THAT(batch_write({.items = {{"Things", std::move(batch)}}}), IsOk());
     }
+    if (GetParam() != Kind::kRestore) return;
+    arn_ = text_of(
+        map_of(administer(admin::kCreateBackup, {{"TableName", "Things"}, {"BackupName", "Copy"}}),
+               "BackupDetails"),
+        "BackupArn");
+    ASSERT_TRUE(comes_true([&] { return backup_status() == "AVAILABLE"; }));
   }
-  Result<std::string> request_job() {
+  static std::string to_text(int number) { return std::to_string(number); }
+  void write_object(const std::string& header, std::string (*line)(int)) const {
+    std::ofstream rows(buckets_ / "mine" / "rows");
+    rows << header;
+    for (int i = 0; i < items(); ++i) rows << line(i) << '\n';
+  }
+
+  // Requests the job from the server.
+  void start() {
+    switch (GetParam()) {
+      case Kind::kBackup:
+        arn_ = call("CreateBackup", {{"TableName", "Things"}, {"BackupName", "Copy"}},
+                    "BackupDetails", "BackupArn");
+        return;
+      case Kind::kRestore:
+        call("RestoreTableFromBackup", {{"BackupArn", arn_}, {"TargetTableName", "New"}},
+             "TableDescription", "TableArn");
+        return;
+      case Kind::kImport:
+        arn_ = call("ImportTable", import_request("mine"), "ImportTableDescription", "ImportArn");
+        return;
+      case Kind::kExport:
+        arn_ = call("ExportTableToPointInTime",
+                    {{"TableArn", "arn:aws:dynamodb:us-east-1:000000782867:table/Things"},
+                     {"S3Bucket", "mine"}},
+                    "ExportDescription", "ExportArn");
+        return;
+      case Kind::kBulkPuts:
+        arn_ = call(
+            "StartBulkPutItems",
+            {{"TableName", "Things"},
+             {"InputS3Configuration",
+              Item{
+                  {"S3Bucket", "mine"}, {"S3KeyPrefix", "rows"}, {"InputFormat", "DYNAMODB_JSON"}}},
+             {"OutputS3Configuration",
+              Item{{"S3Bucket", "mine"}, {"S3KeyPrefix", "out"}, {"OutputType", List{"ERROR"}}}}},
+            "BulkOperationDescription", "BulkOperationArn");
+        return;
+      case Kind::kIndex:
+        call("UpdateTable",
+             {{"TableName", "Things"},
+              {"AttributeDefinitions", List{Item{{"AttributeName", "pk"}, {"AttributeType", "S"}}}},
+              {"GlobalSecondaryIndexUpdates",
+               List{Item{{"Create", Item{{"IndexName", "byKey"},
+                                         {"KeySchema",
+                                          List{Item{{"AttributeName", "pk"}, {"KeyType", "HASH"}}}},
+                                         {"Projection", Item{{"ProjectionType", "ALL"}}}}}}}}},
+             "TableDescription", "TableArn");
+        return;
+    }
+  }
+  // Returns an ARN from the member of the response that describes what was started.
+  std::string call(const std::string& operation, const Item& request, const std::string& member,
+                   const std::string& arn) {
     auto client = must(HttpClient::open({.endpoint = server_->url(), .max_attempts = 1}));
-    if (GetParam() == "Import") {
-      return client.call("ImportTable", wire::item_to_plain_json(import_request("mine")));
-    }
-    if (GetParam() == "Export") {
-      return client.call(
-          "ExportTableToPointInTime",
-          R"({"TableArn":"arn:aws:dynamodb:us-east-1:000000782867:table/Things","S3Bucket":"mine"})");
-    }
-    return client.call("CreateBackup", R"({"TableName":"Things","BackupName":"Copy"})");
+    const auto answer = client.call(operation, wire::item_to_plain_json(request));
+    EXPECT_THAT(answer, IsOk());
+    if (!answer) return "";
+    return text_of(map_of(must(wire::item_from_plain_json(*answer)), member), arn);
   }
-  static std::string arn() { return GetParam() + "Arn"; }
-  static RecordKind kind() {
-    if (GetParam() == "Backup") return RecordKind::kBackup;
-    return GetParam() == "Import" ? RecordKind::kImport : RecordKind::kExport;
+
+  std::string backup_status() {
+    const Item described =
+        map_of(administer(admin::kDescribeBackup, {{"BackupArn", arn_}}), "BackupDescription");
+    return text_of(map_of(described, "BackupDetails"), "BackupStatus");
   }
-  // The member of responses that describes the job.
-  static std::string description() {
-    if (GetParam() == "Backup") return "BackupDetails";
-    return (GetParam() == "Import" ? "ImportTable" : "Export") + std::string("Description");
+  Item described_import() {
+    return map_of(administer(admin::kDescribeImport, {{"ImportArn", arn_}}),
+                  "ImportTableDescription");
   }
-  Item described() {
-    const Item request{{arn(), arn_}};
-    if (GetParam() == "Backup") {
-      return map_of(map_of(administer(admin::kDescribeBackup, request), "BackupDescription"),
-                    description());
-    }
-    const bool is_import = GetParam() == "Import";
-    return map_of(administer(is_import ? admin::kDescribeImport : admin::kDescribeExport, request),
-                  description());
+  Item described_export() {
+    return map_of(administer(admin::kDescribeExport, {{"ExportArn", arn_}}), "ExportDescription");
+  }
+  Item described_bulk_puts() {
+    return map_of(administer(admin::kDescribeBulkOperation, {{"BulkOperationArn", arn_}}),
+                  "BulkOperationDescription");
+  }
+  TableDescription described_table(const std::string& table) {
+    return must(engine_->describe_table({.table = table})).table;
+  }
+  static bool is_active(const TableDescription& table) {
+    return table.status == TableStatus::kActive;
   }
   Item administer(const admin::Operation& operation, const Item& request) {
     auto answer = engine_->administer(operation, request);
@@ -194,14 +290,12 @@ class KilledJobs : public EngineTest, public ::testing::WithParamInterface<std::
 
   static void check_keys(const std::multiset<std::string>& found) {
     std::multiset<std::string> expected;
-    for (int i = 0; i < kItems; ++i) expected.insert(std::to_string(i));
+    for (int i = 0; i < items(); ++i) expected.insert(std::to_string(i));
     EXPECT_EQ(found, expected);
   }
-  void check_table(const std::string& table) {
+  void check_items(const ScanRequest& request) {
     std::multiset<std::string> keys;
-    for (const Item& item : all_pages(ScanRequest{.table = table})) {
-      keys.insert(text_of(item, "pk"));
-    }
+    for (const Item& item : all_pages(request)) keys.insert(text_of(item, "pk"));
     check_keys(keys);
   }
   void check_exported(const std::string& manifest) {
@@ -255,8 +349,14 @@ TEST_P(KilledJobs, AreFinishedOnceByAnotherEngine) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, KilledJobs, ::testing::Values("Backup", "Export", "Import"),
-                         [](const auto& instance) { return instance.param; });
+std::string name_of(Kind kind) {
+  constexpr std::array kNames = {"Backup", "Restore", "Import", "Export", "BulkPuts", "Index"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+INSTANTIATE_TEST_SUITE_P(Jobs, KilledJobs,
+                         ::testing::Values(Kind::kBackup, Kind::kRestore, Kind::kImport,
+                                           Kind::kExport, Kind::kBulkPuts, Kind::kIndex),
+                         [](const auto& instance) { return name_of(instance.param); });
 
 }  // namespace
 }  // namespace stator::test
