@@ -68,7 +68,11 @@ class TestEngine {
       engines_[i] = must_soon([&] { return Engine::open(open_store_(seed), options); });
     }
   }
-  // Stops the engines, but keeps the backend for reopen_pair().
+  // Opens a pair's backend without an engine. Call after reset().
+  std::unique_ptr<TransactStore> open_backend() const {
+    return open_store_(static_cast<uint32_t>(seed_));
+  }
+  // Stops the engines, but keeps the backend for reopen_pair() and open_backend().
   void reset() {
     for (auto& engine : engines_) engine.reset();
   }

@@ -69,18 +69,20 @@ class Verify : public EngineTest {
   }
 
   void open_quickly() {
+    if (tests_run_on_a_pair()) return open_directory();
     engine_.reset();
-    auto store = open_rocks_store({.path = path(), .durability = Durability::kOs});
-    ASSERT_THAT(store, IsOk());
-    open(std::move(*store));
+    open(open_store({.durability = Durability::kOs}));
+  }
+  // Opens the directory, or the backend of a pair, without an engine.
+  std::unique_ptr<TransactStore> open_store(RocksStoreOptions options) {
+    engine_.reset();
+    if (tests_run_on_a_pair()) return engine_.open_backend();
+    options.path = path();
+    return must(open_rocks_store(options));
   }
 
   VerifyReport check() {
-    engine_.reset();
-    const auto store = open_rocks_store({.path = path(), .read_only = true});
-    EXPECT_THAT(store, IsOk());
-    if (!store) return {};
-    return verify(**store, [](std::string_view, uint64_t, uint64_t) {});
+    return verify(*open_store({.read_only = true}), [](std::string_view, uint64_t, uint64_t) {});
   }
   // The findings as "kind: message".
   std::vector<std::string> findings() {
@@ -120,12 +122,10 @@ class Verify : public EngineTest {
 
   // Changes rows directly, without an engine.
   void change(const std::function<void(TransactStore&, Batch&)>& action) {
-    engine_.reset();
-    const auto store = open_rocks_store({.path = path(), .durability = Durability::kOs});
-    ASSERT_THAT(store, IsOk());
+    const auto store = open_store({.durability = Durability::kOs});
     Batch batch;
-    action(**store, batch);
-    EXPECT_EQ(write_and_wait(**store, std::move(batch)).outcome, CommitOutcome::kCommitted);
+    action(*store, batch);
+    EXPECT_EQ(write_and_wait(*store, std::move(batch)).outcome, CommitOutcome::kCommitted);
   }
   void put_row(const std::string& key, const std::string& value) {
     change([&](TransactStore&, Batch& batch) { batch.put(key, value); });
