@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/readiness.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "client/curl_library.h"
@@ -57,6 +58,7 @@ Result<Readiness> ask_readiness(const ReadinessOptions& options) {
   long status = 0;
   curl().easy_getinfo(handle.get(), CURLINFO_RESPONSE_CODE, &status);
   response.ready = status == 200;
+  response.text.resize(std::min(response.text.size(), response.text.find('\n')));
   return response;
 }
 

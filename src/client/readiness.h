@@ -11,7 +11,7 @@ namespace stator {
 
 struct Readiness {
   bool ready = false;
-  std::string text;  // "ready", or the reason
+  std::string text;  // the first line: "ready", or the reason
 };
 
 struct ReadinessOptions {

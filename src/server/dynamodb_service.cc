@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/dynamodb_service.h"
 
+#include <fmt/format.h>
 #include <libdeflate.h>
 
 #include <algorithm>
 #include <atomic>
 #include <charconv>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -33,6 +35,19 @@ constexpr std::size_t kCompressedBytesMin = 1024;  // smaller bodies are not com
 constexpr std::string_view kHistoryPath = "/metrics/history";
 constexpr std::string_view kHealth = "healthy: dynamodb.us-east-1.amazonaws.com ";
 constexpr std::string_view kReady = "ready\n";
+
+// One line for the address, the delay of streams, and each pool.
+std::string describe(const SharedStoreStats& database) {
+  std::string lines = fmt::format(
+      "database: {}\nstream horizon lag: {:.1f} s\n",
+      database.address.empty() ? "not connected yet" : std::string_view(database.address),
+      std::chrono::duration<double>(database.horizon_lag).count());
+  for (const ConnectionPoolStats& pool : database.pools) {
+    lines += fmt::format("pool {}: {} of {} connections busy, {} calls waiting\n", pool.name,
+                         pool.busy, pool.connections, pool.queued_calls);
+  }
+  return lines;
+}
 constexpr std::string_view kNoOperation = "<UnknownOperationException/>\n";
 
 }  // namespace
@@ -461,7 +476,7 @@ void DynamoDbService::handle(const http::Request& request, http::Respond respond
     return handle_test_mode(request, std::move(exchange));
   }
   exchange.send(
-      reads ? page(path, exchange.form.id)
+      reads ? page(path, exchange.form.id, verifier_ == nullptr)
             : make_response(404, "text/plain", std::string(kNoOperation), exchange.form.id));
 }
 
@@ -477,7 +492,7 @@ void DynamoDbService::handle_monitoring(const http::Request& request, bool check
   const auto path = request.target.substr(0, request.target.find('?'));
   if (reads && path == "/metrics" && metrics_page_) return send_metrics(std::move(exchange));
   exchange.send(reads && path.starts_with("/health/")
-                    ? page(path, exchange.form.id)
+                    ? page(path, exchange.form.id, true)
                     : make_response(404, "text/plain", "not found\n", exchange.form.id));
 }
 
@@ -546,7 +561,8 @@ void DynamoDbService::send_made(Exchange exchange, std::string_view content_type
       });
 }
 
-http::Response DynamoDbService::page(std::string_view path, const RequestId& id) const {
+http::Response DynamoDbService::page(std::string_view path, const RequestId& id,
+                                     bool shows_database) const {
   const auto text = [&](int status, std::string body) {
     return make_response(status, "text/plain", std::move(body), id);
   };
@@ -555,8 +571,15 @@ http::Response DynamoDbService::page(std::string_view path, const RequestId& id)
   if (path != "/" && !asks_readiness) return text(404, std::string(kNoOperation));
   if (asks_readiness && is_stopping()) return text(503, "not ready: the server is stopping\n");
   const StoreHealth health = engine_.store().health();
-  if (health.writable) return text(200, std::string(asks_readiness ? kReady : kHealth));
-  return text(503, (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n");
+  std::string body(asks_readiness ? kReady : kHealth);
+  if (!health.writable) {
+    body = (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n";
+  }
+  if (const auto shared = engine_.store().stats().shared;
+      shared && asks_readiness && shows_database) {
+    body += describe(*shared);
+  }
+  return text(health.writable ? 200 : 503, std::move(body));
 }
 
 // Whether a request with a valid signature also needs a policy decision.

@@ -97,7 +97,8 @@ class DynamoDbService {
   static http::Response too_large();
 
  private:
-  http::Response page(std::string_view path, const RequestId& id) const;
+  // With `shows_database`, readiness describes the database of a store with one.
+  http::Response page(std::string_view path, const RequestId& id, bool shows_database) const;
   void handle_operation(const http::Request& request, Exchange exchange);
   void send_metrics(Exchange exchange);
   void send_history(const http::Request& request, Exchange exchange);

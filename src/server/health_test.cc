@@ -39,9 +39,11 @@ class HealthStore final : public test::ForwardingStore {
 
   bool keeps = false;
   StoreHealth reported = {};
+  std::optional<SharedStoreStats> shared = {};
   std::vector<std::move_only_function<void()>> kept = {};
 
   StoreHealth health() const override { return reported; }
+  StoreStats stats() const override { return {.shared = shared}; }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected) override {
     if (!keeps) return inner_->transact(keys, std::move(decide), std::move(done), expected);
@@ -94,6 +96,19 @@ TEST_F(Health, IsReadyWhileTheStoreAcceptsWrites) {
   EXPECT_EQ(refused.body, "not ready: the disk is full\n");
   store_->reported = {};
   EXPECT_EQ(page("/health/ready").body, "ready\n");
+}
+
+TEST_F(Health, ReadinessDescribesTheDatabaseThatSeveralServersShare) {
+  store_->shared = {.pools = {{.name = "reads", .connections = 4, .busy = 1, .queued_calls = 2}},
+                    .horizon_lag = std::chrono::milliseconds(2500),
+                    .address = "db1:5432"};
+  const std::string database =
+      "database: db1:5432\nstream horizon lag: 2.5 s\n"
+      "pool reads: 1 of 4 connections busy, 2 calls waiting\n";
+  EXPECT_EQ(page("/health/ready").body, "ready\n" + database);
+  store_->reported = {.writable = false, .reason = "PostgreSQL cannot be reached"};
+  EXPECT_EQ(page("/health/ready").body, "not ready: PostgreSQL cannot be reached\n" + database);
+  EXPECT_EQ(page("/").body, "unhealthy: PostgreSQL cannot be reached\n");
 }
 
 TEST_F(Health, ClientsAreAcceptedAlsoIfTheirOperationsFail) {

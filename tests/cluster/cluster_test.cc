@@ -36,6 +36,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using ::testing::UnorderedElementsAre;
 
 constexpr std::size_t kServers = 2;
@@ -295,7 +296,9 @@ TEST_F(Cluster, ADatabaseInAProgramSharesTheTables) {
 
 TEST_F(Cluster, AServerIsReadyWhileItReachesPostgres) {
   if (own_postgres() == nullptr) GTEST_SKIP() << "the server is not the test's own";
-  EXPECT_EQ(get_page(server(0), "/health/ready").status, 200);
+  EXPECT_THAT(get_page(server(0), "/health/ready").body,
+              AllOf(StartsWith("ready\ndatabase: socket:5432\nstream horizon lag: 0.0 s\n"),
+                    HasSubstr(" of 4 connections busy, 0 calls waiting\n")));
   const std::string metrics = get_page(server(0), "/metrics").body;
   EXPECT_THAT(metrics, AllOf(HasSubstr("\nstator_store_writable 1\n"),
                              HasSubstr("\nstator_stream_horizon_lag_seconds 0\n"),
