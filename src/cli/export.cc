@@ -22,7 +22,8 @@
 #include "cli/endpoint.h"
 #include "cli/progress.h"
 #include "cli/stop_signals.h"
-#include "transfer/export_files.h"
+#include "transfer/export_lines.h"
+#include "transfer/export_manifests.h"
 
 namespace stator::cli {
 namespace {

@@ -9,7 +9,8 @@
 
 #include "support/matchers.h"
 #include "support/temp_dir.h"
-#include "transfer/export_files.h"
+#include "transfer/export_lines.h"
+#include "transfer/export_manifests.h"
 #include "transfer/item_reader.h"
 
 namespace stator::transfer {

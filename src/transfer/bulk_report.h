@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "transfer/export_files.h"
+#include "transfer/export_manifests.h"
 
 namespace stator::transfer {
 

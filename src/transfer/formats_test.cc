@@ -7,7 +7,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "support/matchers.h"
-#include "transfer/export_files.h"
+#include "transfer/export_lines.h"
 #include "transfer/ion_text.h"
 #include "transfer/item_reader.h"
 #include "value/value_generators.h"

@@ -7,7 +7,8 @@
 #include "api/wire/wire.h"
 #include "client/client_test.h"
 #include "support/transfer_jobs.h"
-#include "transfer/export_files.h"
+#include "transfer/data_file.h"
+#include "transfer/export_lines.h"
 
 namespace stator::test {
 namespace {

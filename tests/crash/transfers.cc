@@ -13,6 +13,7 @@
 #include "support/poll_until.h"
 #include "support/transfer_jobs.h"
 #include "transfer/bulk_report.h"
+#include "transfer/export_lines.h"
 
 namespace stator::test {
 namespace {

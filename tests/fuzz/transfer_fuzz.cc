@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "transfer/export_files.h"
+#include "transfer/export_lines.h"
 #include "transfer/item_reader.h"
 
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks of attribute values: nonempty sets without duplicates, bounded nesting, UTF-8 text.
+// Checks of key attributes, which need the table: engine/items/key_checks.h.
 #pragma once
 
 #include <string>

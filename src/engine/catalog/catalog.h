@@ -233,6 +233,8 @@ class Catalog {
   Result<LogPtr> end_log(const std::optional<std::string>& log, int64_t now_ms, Batch& batch) const;
   std::optional<SpaceId> log_of(const Table& table) const;
   int64_t stream_time(std::string_view table, int64_t now_ms) const;
+
+  // catalog_log_maintenance.cc
   Result<void> stop_unwanted_recording(SpaceId space, int64_t now_ms);
   Result<void> maintain_log(SpaceId space, int64_t now_ms);
   Result<void> begin_epoch(SpaceId log, int64_t now_ms);

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The catalog's part in change logs: how a change of a definition affects the table's log, and
-// periodic maintenance of all logs.
-//
-// Boundaries define the time: an epoch begins when the last boundary is kEpochMs old. It is erased
-// when the boundary that ends it reaches the log's retention. Records are erased before their
-// boundaries, so that an interrupted trim can be resumed.
+// How a change of a table's definition affects its change log. catalog_log_maintenance.cc has the
+// periodic maintenance.
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "engine/catalog/catalog.h"
 #include "engine/catalog/catalog_change.h"
 #include "engine/catalog/catalog_codec.h"
+#include "engine/catalog/catalog_logs.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/errors/messages.h"
 
@@ -20,32 +16,21 @@ namespace {
 
 constexpr std::size_t kStreamsMax = 100;  // of one table, readable at the same time
 
-int64_t enabled_ms(const LogDefinition& log) {
-  const LoggedStream* const stream = log.enabled_stream();
-  return stream ? stream->created_ms : 0;
-}
-
-void keep(const LogDefinition& log, Batch& batch) {
-  batch.put(catalog_row_key(CatalogRow::kLog, log.space), encode_log(log));
-}
-
-void drop_unreadable(LogDefinition& log, int64_t now_ms) {
-  std::erase_if(log.streams,
-                [&](const LoggedStream& stream) { return !stream.is_readable(now_ms); });
-}
-
-// `row` is the row of a log in memory. The catalog's version implies that the row exists.
-Result<LogDefinition> log_in(const std::optional<std::string>& row) {
-  if (!row) return fail(Code::kCorruption, "a change log has no row in the catalog");
-  return decode_log(*row);
-}
-
 bool wants_stream(const TableDefinition* definition) {
   return definition != nullptr && definition->settings.stream &&
          definition->settings.stream->enabled;
 }
 
 }  // namespace
+
+Result<LogDefinition> stored_log(const std::optional<std::string>& row) {
+  if (!row) return fail(Code::kCorruption, "a change log has no row in the catalog");
+  return decode_log(*row);
+}
+
+void put_log(Batch& batch, const LogDefinition& log) {
+  batch.put(catalog_row_key(CatalogRow::kLog, log.space), encode_log(log));
+}
 
 LogPtr CatalogSnapshot::log_of(std::string_view table_id) const {
   for (const auto& [space, log] : logs) {
@@ -95,7 +80,7 @@ Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition&
                                               .table = after.settings.table,
                                               .table_id = after.id,
                                               .key_schema = after.settings.key_schema};
-  drop_unreadable(log, now_ms);
+  log.drop_unreadable_streams(now_ms);
   if (has && !wants && log.enabled_stream()) log.streams.back().ended_ms = now_ms;
   if (wants && !has) {
     if (log.streams.size() == kStreamsMax) {
@@ -109,153 +94,19 @@ Result<LogPtr> Catalog::plan_log(const TableDefinition* before, TableDefinition&
   }
   log.recovery_ms = after.recovery_ms;
   after.log_space = records ? log.space : 0;
-  keep(log, batch);
-  put_boundary(batch, log.space, {.time_ms = now_ms, .stream_ms = enabled_ms(log)});
+  put_log(batch, log);
+  put_boundary(batch, log.space, {.time_ms = now_ms, .stream_ms = log.enabled_stream_ms()});
   return std::make_shared<const LogDefinition>(std::move(log));
 }
 
 Result<LogPtr> Catalog::end_log(const std::optional<std::string>& row, int64_t now_ms,
                                 Batch& batch) const {
-  STATOR_ASSIGN_OR_RETURN(LogDefinition log, log_in(row));
+  STATOR_ASSIGN_OR_RETURN(LogDefinition log, stored_log(row));
   if (log.enabled_stream()) log.streams.back().ended_ms = now_ms;
   log.recovery_ms = 0;
-  keep(log, batch);
+  put_log(batch, log);
   put_boundary(batch, log.space, {.time_ms = now_ms, .stream_ms = 0});
   return std::make_shared<const LogDefinition>(std::move(log));
-}
-
-void Catalog::maintain_logs(int64_t now_ms) {
-  const auto current = snapshot();
-  for (const auto& [space, log] : current->logs) {
-    static_cast<void>(maintain_log(space, now_ms));
-  }
-}
-
-// Stops recording that only a job needed, if the job has ended.
-Result<void> Catalog::stop_unwanted_recording(SpaceId space, int64_t now_ms) {
-  const auto current = snapshot();
-  const auto log = current->logs.find(space);
-  if (log == current->logs.end() || log->second->is_recording()) return {};
-  for (const auto& [name, table] : current->tables) {
-    if (table->log_space() != space) continue;
-    STATOR_ASSIGN_OR_RETURN(const bool pinned, is_pinned(space));
-    if (pinned) return {};
-    STATOR_RETURN_IF_ERROR(update(name, now_ms, [](TableDefinition&) { return Result<void>(); }));
-  }
-  return {};
-}
-
-Result<void> Catalog::maintain_log(SpaceId space, int64_t now_ms) {
-  STATOR_RETURN_IF_ERROR(stop_unwanted_recording(space, now_ms));
-  LogPtr log;
-  std::vector<ShardBoundary> boundaries;
-  auto maintained = on_current([&]() -> Result<void> {
-    log = nullptr;
-    const auto current = snapshot();
-    const auto found = current->logs.find(space);
-    if (found == current->logs.end()) return {};
-    log = found->second;
-    // Read after the check of the catalog's version, which changes with each new boundary.
-    STATOR_ASSIGN_OR_RETURN(boundaries, with_view(store_, [&](ReadView& view) {
-                              return read_boundaries(view, space);
-                            }));
-    if (log->is_recording() &&
-        (boundaries.empty() || boundaries.back().time_ms <= now_ms - kEpochMs)) {
-      STATOR_RETURN_IF_ERROR(begin_epoch(space, now_ms));
-    }
-    return forget_streams(space, now_ms);
-  });
-  if (!maintained || !log) return maintained;
-  return trim(space, boundaries, now_ms);
-}
-
-Result<void> Catalog::begin_epoch(SpaceId log, int64_t now_ms) {
-  CatalogSnapshot next = *snapshot();
-  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<void> {
-    STATOR_ASSIGN_OR_RETURN(const LogDefinition stored, log_in(rows[0]));
-    put_boundary(batch, log, {.time_ms = now_ms, .stream_ms = enabled_ms(stored)});
-    return {};
-  };
-  STATOR_RETURN_IF_ERROR(
-      commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kLog, log)}, plan));
-  publish_change(std::move(next));
-  return {};
-}
-
-// Removes expired streams. Removes the log too if no stream is left and none can follow.
-Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
-  CatalogSnapshot next = *snapshot();
-  const auto forgotten = [&](LogDefinition& left) {
-    drop_unreadable(left, now_ms);
-    return left.streams.empty() && !left.is_recording();
-  };
-  LogDefinition expected = *next.logs.find(log)->second;
-  const std::size_t streams = expected.streams.size();
-  const bool ends = forgotten(expected);
-  // A writer can still have the log open.
-  if (ends && !recording_[log].expired()) return {};
-  if (!ends && expected.streams.size() == streams) return {};
-  if (ends) {
-    STATOR_ASSIGN_OR_RETURN(const bool pinned, is_pinned(log));
-    if (pinned) return {};
-  }
-  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<LogPtr> {
-    STATOR_ASSIGN_OR_RETURN(LogDefinition left, log_in(rows[0]));
-    if (!forgotten(left)) {
-      keep(left, batch);
-      return std::make_shared<const LogDefinition>(std::move(left));
-    }
-    STATOR_ASSIGN_OR_RETURN(const Pins pins, decode_pins(rows[1]));
-    if (pins.is_pinned()) return fail(kBehind, "the log was pinned concurrently");
-    batch.erase(catalog_row_key(CatalogRow::kLog, log));
-    batch.erase(pins_key(log));
-    batch.put(catalog_row_key(CatalogRow::kDropped, log), "");
-    return LogPtr();
-  };
-  STATOR_ASSIGN_OR_RETURN(
-      const LogPtr left,
-      commit_catalog(store_, next.version, {catalog_row_key(CatalogRow::kLog, log), pins_key(log)},
-                     plan));
-  next.logs.erase(log);
-  if (left) next.logs.emplace(log, left);
-  publish_change(std::move(next));
-  if (!left) {
-    recording_.erase(log);
-    erase_later(log);
-  }
-  return {};
-}
-
-// First commits the end of the range to give up, from the stored retention and pins, then erases. A
-// later job that needs a version in this range fails; pins of earlier jobs are kept. Also erases
-// what an interrupted trim has left, because its boundaries still exist.
-Result<void> Catalog::trim(SpaceId log, const std::vector<ShardBoundary>& boundaries,
-                           int64_t now_ms) const {
-  const std::array<std::string, 2> keys = {catalog_row_key(CatalogRow::kLog, log), pins_key(log)};
-  const auto plan = [&](GuardedRows rows, Batch& batch) -> Result<uint64_t> {
-    STATOR_ASSIGN_OR_RETURN(Pins pins, decode_pins(rows[1]));
-    if (!rows[0]) return uint64_t{0};  // another process has removed the log
-    STATOR_ASSIGN_OR_RETURN(const LogDefinition stored, decode_log(*rows[0]));
-    const int64_t oldest_ms = now_ms - stored.retention_ms();
-    const uint64_t pinned = pins.oldest();
-    const auto first_wanted = std::ranges::find_if(boundaries, [&](const ShardBoundary& boundary) {
-      return boundary.time_ms > oldest_ms || boundary.commit_version > pinned;
-    });
-    if (first_wanted == boundaries.begin()) return pins.given_up_before;
-    // The previous boundary begins the epoch that `first_wanted` ends.
-    const ShardBoundary& first_kept = *std::prev(first_wanted);
-    if (first_kept.commit_version <= pins.given_up_before) return pins.given_up_before;
-    pins.given_up_before = first_kept.commit_version;
-    pins.given_up_ms = first_kept.time_ms;
-    put_pins(batch, log, pins);
-    return pins.given_up_before;
-  };
-  STATOR_ASSIGN_OR_RETURN(const uint64_t given_up_before, commit_change(store_, keys, plan));
-  if (boundaries.empty() || boundaries.front().commit_version >= given_up_before) return {};
-  for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
-    STATOR_RETURN_IF_ERROR(store_.drop_range(log_range(log, log_partition, 0, given_up_before)));
-  }
-  return store_.drop_range(boundary_range(log, given_up_before));
 }
 
 }  // namespace stator

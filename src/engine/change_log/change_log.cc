@@ -62,6 +62,10 @@ int64_t LogDefinition::retention_ms() const {
   return std::max(streams.empty() ? 0 : kStreamRetentionMs, recovery_ms);
 }
 
+void LogDefinition::drop_unreadable_streams(int64_t now_ms) {
+  std::erase_if(streams, [&](const LoggedStream& stream) { return !stream.is_readable(now_ms); });
+}
+
 unsigned log_partition_of(std::string_view item_row_key) {
   return static_cast<unsigned char>(item_row_key[sizeof(SpaceId)]) / (256 / kLogPartitions);
 }

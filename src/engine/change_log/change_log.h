@@ -8,8 +8,8 @@
 // whole. A stream is a sequence of epochs; a shard is one log partition of one epoch.
 // docs/formats/changes.md, docs/decisions/0006-change-log.md
 //
-// Retention: kStreamRetentionMs for streams, the configured period for point-in-time recovery; the
-// longer one applies.
+// Retention: kStreamRetentionMs (stream_retention.h) for streams, the configured period for
+// point-in-time recovery; the longer one applies.
 #pragma once
 
 #include <cstdint>
@@ -20,14 +20,13 @@
 #include <vector>
 
 #include "base/function_ref.h"
+#include "engine/change_log/stream_retention.h"
 #include "engine/rows/row_layout.h"
 #include "stator/requests.h"
 
 namespace stator {
 
 inline constexpr unsigned kLogPartitions = 4;
-inline constexpr int64_t kEpochMs = 4LL * 60 * 60 * 1000;  // age at which an epoch ends
-inline constexpr int64_t kStreamRetentionMs = 24LL * 60 * 60 * 1000;
 
 // ---- The stored definition of a log
 
@@ -53,7 +52,10 @@ struct LogDefinition {
   const LoggedStream* enabled_stream() const {
     return streams.empty() || streams.back().ended_ms ? nullptr : &streams.back();
   }
+  // created_ms of the enabled stream, or 0.
+  int64_t enabled_stream_ms() const { return enabled_stream() ? enabled_stream()->created_ms : 0; }
   int64_t retention_ms() const;
+  void drop_unreadable_streams(int64_t now_ms);
 };
 using LogPtr = std::shared_ptr<const LogDefinition>;
 

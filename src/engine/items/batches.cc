@@ -18,7 +18,7 @@
 #include "engine/items/collections.h"
 #include "engine/items/item_operations.h"
 #include "engine/items/item_reads.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/write_action.h"
 

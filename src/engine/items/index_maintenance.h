@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Computes the changes of index entries that follow from a change of an item.
+// key_checks.h has the checks of index keys, which run before.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 #include "engine/items/capacity.h"
 #include "engine/items/item_operations.h"
 #include "engine/items/item_reads.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 #include "engine/items/request_expressions.h"
 #include "engine/items/transact_write.h"
 #include "storage/read_rows.h"

@@ -5,7 +5,7 @@
 
 #include "api/model/messages.h"
 #include "api/validation/attribute_check.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 
 namespace stator {
 

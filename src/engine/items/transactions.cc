@@ -10,7 +10,7 @@
 #include "engine/errors/service_errors.h"
 #include "engine/items/collections.h"
 #include "engine/items/item_operations.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 #include "engine/items/tokens.h"
 #include "engine/items/transact_write.h"
 #include "engine/items/write_action.h"

@@ -10,7 +10,8 @@
 #include "engine/errors/service_errors.h"
 #include "engine/items/collections.h"
 #include "engine/items/item_engine.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/item_limits.h"
+#include "engine/items/key_checks.h"
 #include "engine/items/request_expressions.h"
 
 namespace stator {
@@ -233,8 +234,8 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   const std::optional<ItemView> new_item = image_after(action, effect);
   if (new_item) effect.after_bytes = item_size_bytes(*new_item);
   if (action.action == TransactAction::kUpdate && new_item) {
-    STATOR_RETURN_IF_ERROR(
-        check_updated_item(*action.table, old_item, *new_item, effect.after_bytes));
+    STATOR_RETURN_IF_ERROR(check_updated_limits(*new_item, effect.after_bytes));
+    STATOR_RETURN_IF_ERROR(check_updated_index_keys(*action.table, old_item, *new_item));
   }
   if (!action.table->indexes().empty() || !action.table->vector_indexes().empty()) {
     effect.index_changes = index_changes(*action.table, old_item, new_item);

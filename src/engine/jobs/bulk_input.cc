@@ -6,7 +6,7 @@
 
 #include "api/validation/validate.h"
 #include "engine/errors/messages.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 
 namespace stator {
 namespace {

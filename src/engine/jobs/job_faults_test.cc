@@ -2,7 +2,7 @@
 // Jobs of every kind on a store that fails one of their operations, each in turn.
 #include <functional>
 
-#include "engine/jobs/backups.h"
+#include "engine/jobs/backup_job.h"
 #include "engine/jobs/job_faults_harness.h"
 
 namespace stator::test {

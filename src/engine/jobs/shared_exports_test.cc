@@ -7,7 +7,7 @@
 
 #include "api/admin/document.h"
 #include "engine/jobs/shared_jobs_harness.h"
-#include "transfer/export_files.h"
+#include "transfer/data_file.h"
 
 namespace stator::test {
 namespace {

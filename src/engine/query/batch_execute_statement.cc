@@ -14,7 +14,7 @@
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
 #include "engine/items/item_reads.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 #include "engine/query/query_operations.h"
 #include "engine/query/statement_actions.h"
 #include "engine/query/statement_plan.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/errors/messages.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 #include "engine/items/request_expressions.h"
 
 namespace stator {

@@ -7,7 +7,8 @@
 
 #include "engine/errors/messages.h"
 #include "engine/items/item_engine.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/item_limits.h"
+#include "engine/items/key_checks.h"
 #include "engine/query/statement_plan.h"
 
 namespace stator {

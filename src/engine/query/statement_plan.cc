@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/errors/messages.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 #include "engine/query/statement_actions.h"
 #include "expression/paths.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The operations on streams. Operations that return a result can wait for the store.
+// engine/change_log/stream_retention.h: how long records are kept.
 #pragma once
 
 #include "api/model/responses.h"

@@ -6,7 +6,8 @@
 
 #include "base/hex.h"
 #include "base/random.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/item_limits.h"
+#include "engine/items/key_checks.h"
 #include "engine/rows/older_keys.h"
 #include "engine/verify/verify_parts.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The state of a lease that its handles share: its lock, its end, its threads.
+// The state of a lease of a lock that its handles share: its lock, its end, its threads.
+// lock_lease_renewal.cc decides when it is renewed.
 #pragma once
 
 #include <chrono>
@@ -11,6 +12,12 @@
 #include "recipes/semaphore/lock_item.h"
 
 namespace stator {
+
+namespace recipes {
+
+Failure lost_error(const std::string& lock);  // kLost
+
+}  // namespace recipes
 
 struct LeaseTerms {
   std::string name;
@@ -56,7 +63,7 @@ struct Lease::State {
   bool is_live() const { return !released_ && !lost_ && !over_; }  // under mutex_
   // Does nothing during a release, which then reports the outcome.
   void end(bool& how);
-  void keep(const std::stop_token& stop);   // the renewing thread
+  void keep(const std::stop_token& stop);   // the renewing thread; lock_lease_renewal.cc
   void watch(const std::stop_token& stop);  // the thread that watches the end
   // Whether the item shows that this lease was released, not taken over.
   bool was_released(const recipes::StoredLock& lock) const;

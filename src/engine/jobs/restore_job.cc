@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/jobs/restore.h"
+#include "engine/jobs/restore_job.h"
 
 #include <algorithm>
 #include <set>

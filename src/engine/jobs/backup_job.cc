@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/jobs/backups.h"
+#include "engine/jobs/backup_job.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/jobs/imports.h"
+#include "engine/jobs/import_job.h"
 
 #include <algorithm>
 #include <map>
@@ -14,7 +14,8 @@
 #include "engine/errors/admin_messages.h"
 #include "engine/errors/messages.h"
 #include "engine/items/index_maintenance.h"
-#include "engine/items/item_rules.h"
+#include "engine/items/item_limits.h"
+#include "engine/items/key_checks.h"
 #include "engine/jobs/job_records.h"
 #include "transfer/bucket.h"
 #include "transfer/item_reader.h"

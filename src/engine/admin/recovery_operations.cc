@@ -6,7 +6,7 @@
 #include "engine/admin/support.h"
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
-#include "engine/jobs/restore.h"
+#include "engine/jobs/restore_job.h"
 #include "engine/streams/point_in_time.h"
 
 namespace stator::admin {

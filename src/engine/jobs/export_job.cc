@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/jobs/exports.h"
+#include "engine/jobs/export_job.h"
 
 #include <algorithm>
 #include <memory>
@@ -14,7 +14,8 @@
 #include "engine/jobs/export_filter.h"
 #include "engine/jobs/job_records.h"
 #include "engine/streams/point_in_time.h"
-#include "transfer/export_files.h"
+#include "transfer/export_lines.h"
+#include "transfer/export_manifests.h"
 
 namespace stator {
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exports: write a table at a point in time, or its changes between two, to files of a bucket.
+// transfer/export_lines.h and transfer/export_manifests.h have the content of the files.
 //
 // The record pins the rows and the part of the log that the export reads (From, Log, Stamp: see
 // PinnedHistory). After a crash all files are written again; after a failed step, the current file.

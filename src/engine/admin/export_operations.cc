@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExportTableToPointInTime, DescribeExport, ListExports.
-#include "engine/jobs/exports.h"
+// ExportTableToPointInTime, DescribeExport, ListExports. engine/jobs/export_job.h writes an export.
 #include "engine/admin/support.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/jobs/export_filter.h"
+#include "engine/jobs/export_job.h"
 #include "engine/jobs/job_records.h"
 #include "engine/streams/point_in_time.h"
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // ImportTable, DescribeImport, ListImports.
-#include "engine/jobs/imports.h"
 #include "api/admin/table_parameters.h"
 #include "api/validation/validate.h"
 #include "base/random.h"
@@ -8,6 +7,7 @@
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/errors/messages.h"
+#include "engine/jobs/import_job.h"
 #include "engine/jobs/job_records.h"
 #include "transfer/bucket.h"
 

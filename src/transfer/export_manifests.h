@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of an export: gzip files with lines of items or changes, and their manifests.
+// The names of an export's files, and its manifests. export_lines.h has the lines of data files.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
 //
 //   PREFIX/AWSDynamoDB/ID/_started, manifest-summary.json, manifest-files.json, and .md5 of both
@@ -8,13 +8,13 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "transfer/bucket.h"
+#include "transfer/data_file.h"
 #include "transfer/formats.h"
 
 namespace stator::wire {
@@ -22,38 +22,6 @@ class JsonWriter;
 }
 
 namespace stator::transfer {
-
-// The change of an item between two points in time.
-struct ItemChange {
-  Item keys;
-  int64_t written_us = 0;              // Unix microseconds
-  std::optional<Item> old_image = {};  // absent: none existed, or it was not requested
-  std::optional<Item> new_image = {};  // absent: the item was deleted
-};
-
-// Includes the line break. Only kDynamoDbJson and kIon.
-std::string line_of(DataFormat format, const Item& item);
-std::string line_of(DataFormat format, const ItemChange& change);
-
-struct DataFile {
-  std::string key;
-  int64_t items = 0;
-  std::string md5;   // in base64
-  std::string etag;  // as S3 computes it for a single-part upload
-};
-
-// MD5 in base64, as in the manifests.
-std::string checksum_of(std::string_view bytes);
-
-class DataFileWriter {
- public:
-  static Result<std::unique_ptr<DataFileWriter>> create(const Bucket& bucket, std::string key);
-  virtual ~DataFileWriter() = default;
-  virtual Result<void> add(std::string_view line) = 0;
-  // Makes the file durable under its name. Without this call, the destructor deletes it.
-  virtual Result<DataFile> finish() = 0;
-  virtual int64_t line_bytes() const = 0;  // uncompressed, so far
-};
 
 struct ExportSummary {
   std::string arn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/jobs/bulk_puts.h"
+#include "engine/jobs/bulk_put_job.h"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A holder counts its lease from before the request that started it; an observer counts from after
-// the response that showed it. So the lease ends for its holder before it ends for any observer.
-// Each renewal has a larger beat and fails if the stored beat is larger. So a delayed copy of an
-// old renewal cannot restore a state that an observer has seen before.
 #include <algorithm>
 #include <utility>
 
@@ -23,14 +19,15 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t kMaxActions = 100;
 
-Failure lost_error(const std::string& name) {
-  return fail(Code::kLost, "the lease of " + name + " was lost");
-}
 Failure ended_error(const std::string& name) {
   return fail(Code::kLost, "the lease of " + name + " has ended");
 }
 
 }  // namespace
+
+Failure recipes::lost_error(const std::string& lock) {
+  return fail(Code::kLost, "the lease of " + lock + " was lost");
+}
 
 // ---- The state
 
@@ -91,22 +88,6 @@ void Lease::State::end(bool& how) {
   lost_source_.request_stop();
 }
 
-void Lease::State::keep(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    const nanoseconds whole = length();
-    const nanoseconds slice = whole / 10;
-    const nanoseconds left = remaining();
-    if (left.count() == 0) return;  // watch() reports it
-    const nanoseconds due = left - whole * 2 / 3;
-    if (due.count() > 0) {
-      table_->time.sleep(std::min(due, slice), stop);
-    } else if (const auto renewed = renew(stop); !renewed) {
-      if (renewed.error().code == Code::kLost) return;
-      table_->time.sleep(slice, stop);
-    }
-  }
-}
-
 // Sleeps in short steps: the clock of a sleep stops while the machine is suspended, the clock of
 // the lease does not.
 void Lease::State::watch(const std::stop_token& stop) {
@@ -117,38 +98,6 @@ void Lease::State::watch(const std::stop_token& stop) {
   }
 }
 
-Result<WriteResult> Lease::State::send_beat() {
-  LockUpdate update(*table_, terms_.key);
-  nanoseconds sent_at{0};
-  int64_t beat = 0;
-  milliseconds length{0};  // a larger beat never has a shorter length
-  {
-    const std::scoped_lock lock(mutex_);
-    sent_at = table_->time.since_boot();
-    beat = ++beat_;
-    length = length_;
-  }
-  update.beat(kHolder, terms_.id, to_int64(terms_.fence), beat, length);
-  auto written = table_->client.update_item(update.request(ReturnValues::kNone));
-  if (!written) {
-    if (written.error().code != Code::kConditionalCheckFailed) return written;
-    STATOR_ASSIGN_OR_RETURN(const auto item, item_of_refusal(*table_, terms_.key, written.error()));
-    const auto lock = item ? parse_lock(*item) : std::nullopt;
-    const LockEntry* mine = lock ? lock->holder(terms_.id) : nullptr;
-    // A repeated request finds its own beat, or a larger one of this lease.
-    if (mine == nullptr || mine->who.fence != terms_.fence || mine->beat < beat) return written;
-  }
-  const std::scoped_lock lock(mutex_);
-  ends_at_ = std::max(ends_at_, sent_at + length);
-  return WriteResult();
-}
-
-// A renewal shortly before the end still gets the time of one attempt.
-CallLimits::Bounds Lease::State::bounds_of_renewal(const std::stop_token& stop) const {
-  const nanoseconds whole = length();
-  return lock_bounds(whole, std::max(remaining(), whole / 3), stop);
-}
-
 // A client repeats requests by itself, so the time of a commit ends with the lease. Limits that the
 // caller has set for the thread still apply.
 CallLimits::Bounds Lease::State::bounds_of_commit() const {
@@ -157,20 +106,6 @@ CallLimits::Bounds Lease::State::bounds_of_commit() const {
   bounds.attempt = std::min(bounds.attempt, own.attempt);
   bounds.total = std::min(bounds.total, own.total);
   return bounds;
-}
-
-Result<void> Lease::State::renew(const std::stop_token& stop) {
-  {
-    const std::scoped_lock lock(mutex_);
-    if (!is_live()) return lost_error(terms_.name);
-  }
-  const CallLimits limits(bounds_of_renewal(stop));
-  auto renewed =
-      with_retries(table_->options.retry, table_->time, stop, [&] { return send_beat(); });
-  if (renewed) return {};
-  if (renewed.error().code != Code::kConditionalCheckFailed) return failure_of(std::move(renewed));
-  end(lost_);
-  return lost_error(terms_.name);
 }
 
 bool Lease::State::was_released(const StoredLock& lock) const {

@@ -6,7 +6,7 @@
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
 #include "engine/errors/messages.h"
-#include "engine/jobs/bulk_puts.h"
+#include "engine/jobs/bulk_put_job.h"
 #include "engine/jobs/job_records.h"
 
 namespace stator::admin {

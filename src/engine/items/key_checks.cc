@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/items/item_rules.h"
+#include "engine/items/key_checks.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,6 @@
 
 #include "api/model/messages.h"
 #include "engine/errors/messages.h"
-#include "expression/messages.h"
 
 namespace stator {
 namespace {
@@ -158,22 +157,6 @@ Result<void> check_vector(const VectorIndex& index, ValueView value) {
               messages::vector_size(attribute, index.shape.dimensions, place, name));
 }
 
-bool deeper_than(ValueView value, int levels) {
-  const AttributeType type = value.type();
-  if (type == AttributeType::kM) {
-    if (levels == 0) return true;
-    for (AttributeCursor cursor = value.attributes(); const auto attribute = cursor.next();) {
-      if (deeper_than(attribute->value, levels - 1)) return true;
-    }
-  } else if (type == AttributeType::kL) {
-    if (levels == 0) return true;
-    for (ElementCursor cursor = value.elements(); const auto element = cursor.next();) {
-      if (deeper_than(*element, levels - 1)) return true;
-    }
-  }
-  return false;
-}
-
 }  // namespace
 
 Result<void> check_no_empty_key(const KeyShape& table, const Item& item) {
@@ -272,16 +255,8 @@ Result<void> check_keys_unopened(const Table& table, const std::vector<std::stri
   return {};
 }
 
-Result<void> check_updated_item(const Table& table, const std::optional<ItemView>& before,
-                                ItemView item, std::size_t size_bytes) {
-  if (size_bytes > kItemBytesMax) {
-    return fail(Code::kValidation, expression::message::kUpdateTooLarge);
-  }
-  for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
-    if (deeper_than(attribute->value, kNestingMax)) {
-      return fail(Code::kValidation, messages::kValueNestedTooDeeply);
-    }
-  }
+Result<void> check_updated_index_keys(const Table& table, const std::optional<ItemView>& before,
+                                      ItemView item) {
   const auto is_new = [&](const std::string& attribute, const std::optional<ValueView>& value) {
     return value && !(before && before->find(attribute) == value);
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Backups and restores that an earlier process began.
-#include "engine/jobs/backups.h"
+#include "engine/jobs/backup_job.h"
 
 #include <functional>
 

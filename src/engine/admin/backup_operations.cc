@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // CreateBackup, DescribeBackup, ListBackups, DeleteBackup, RestoreTableFromBackup.
-#include "engine/jobs/backups.h"
 #include "api/wire/wire.h"
 #include "engine/admin/support.h"
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/records.h"
 #include "engine/core/arns.h"
 #include "engine/errors/admin_messages.h"
-#include "engine/jobs/restore.h"
+#include "engine/jobs/backup_job.h"
+#include "engine/jobs/restore_job.h"
 #include "engine/schema/table_description.h"
 
 namespace stator::admin {

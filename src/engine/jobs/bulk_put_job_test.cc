@@ -6,11 +6,12 @@
 #include "api/admin/document.h"
 #include "api/json/item_json.h"
 #include "engine/admin/administration.h"
-#include "engine/jobs/bulk_puts.h"
+#include "engine/jobs/bulk_put_job.h"
 #include "engine/testing/engine_harness.h"
 #include "support/must.h"
 #include "support/read_file.h"
 #include "transfer/bulk_report.h"
+#include "transfer/export_lines.h"
 #include "transfer/item_reader.h"
 
 namespace stator::test {
