@@ -85,7 +85,8 @@ Result<void> Catalog::forget_streams(SpaceId log, int64_t now_ms) {
   LogDefinition expected = *next.logs.find(log)->second;
   const std::size_t streams = expected.streams.size();
   const bool ends = forgotten(expected);
-  // A writer can still have the log open.
+  // A request still uses a version of the table that records here. Its writes cannot commit any
+  // more (kSchemaChanged), so this only delays the end of the log.
   if (ends && !recording_[log].expired()) return {};
   if (!ends && expected.streams.size() == streams) return {};
   if (ends) {

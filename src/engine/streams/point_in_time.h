@@ -56,7 +56,7 @@ class CommitVersionSearch {
   SpaceId log_;
   int64_t time_ms_;
   uint64_t first_later_;
-  std::optional<uint64_t> from_ = {};  // the start of the log segment that holds the time
+  std::optional<uint64_t> from_ = {};  // the start of the epoch that contains the time
   uint64_t next_ = 0;                  // in log_partition_
   unsigned log_partition_ = 0;
   uint64_t behind_ = 0;  // the first commit version after all changes that were read

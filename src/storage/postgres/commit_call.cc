@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kRequestIdBytes = 16;
 // Columns of a commit's result. That of settle() has the first three.
-constexpr int kStamp = 0;
+constexpr int kCommitVersion = 0;
 constexpr int kConflicts = 1;
 constexpr int kChanged = 2;
 constexpr int kIsLate = 3;
@@ -234,7 +234,8 @@ SqlResult<Rows> CommitCall::settle(Connection& connection,
 }
 
 LogPosition CommitCall::end_of(const Rows& rows) {
-  return LogPosition{rows.is_null(0, kStamp) ? 0 : rows.number(0, kStamp) + kOrdinalsMax + 1};
+  return LogPosition{
+      rows.is_null(0, kCommitVersion) ? 0 : rows.number(0, kCommitVersion) + kOrdinalsMax + 1};
 }
 
 // The result has a row for each guard.
@@ -264,13 +265,13 @@ std::vector<CommitResult> CommitCall::outcomes(const Rows& rows) {
                                           "than a day"}});
     return outcomes;
   }
-  if (rows.is_null(0, kStamp)) {
+  if (rows.is_null(0, kCommitVersion)) {
     // Nothing was applied. The result of a call contains the reason, a tombstone does not.
     std::ranges::fill(outcomes, conflict);
   } else {
-    const uint64_t stamp = rows.number(0, kStamp);
+    const uint64_t commit_version = rows.number(0, kCommitVersion);
     for (std::size_t i = 0; i < outcomes.size(); ++i) {
-      outcomes[i].sequence = stamp + static_cast<uint64_t>(last_ordinals_[i]);
+      outcomes[i].sequence = commit_version + static_cast<uint64_t>(last_ordinals_[i]);
     }
   }
   const auto set = [&](int column, const CommitResult& outcome) {

@@ -4,8 +4,9 @@
 // * kv: the rows. `ver` is the commit version of the row's last writer, which guards compare. It is
 //   not a counter: a row that was erased and created again has a new version.
 // * request: one row for each CommitCall that wrote something, or a tombstone. A
-//   tombstone has no stamp; a call with its id fails. `slot` is the day modulo 4. Calls of
-//   yesterday, today and tomorrow are accepted, so the fourth slot can be emptied.
+//   tombstone has no commit version (`stamp`); a call with its id fails. `slot` is the day
+//   modulo 4. Calls of yesterday, today and tomorrow are accepted, so the fourth slot can be
+//   emptied.
 // * meta: one row about all data.
 //
 // A commit version is the shifted transaction id plus an ordinal. On another server, transaction

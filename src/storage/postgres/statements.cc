@@ -50,13 +50,13 @@ std::string get_few_text(std::size_t keys) {
 }
 
 // Both kinds of commits begin with `seen`: whether the day is wrong, the batches with changed
-// schemas and with conflicts, and the rows of the guards. `stamped` has a row only if a batch
-// succeeds. The transaction's id is taken there, after the locks, so the commit versions of a key
-// ascend in commit order. The statement before has taken the locks, so this one sees all commits
-// that had them.
+// schemas and with conflicts, and the rows of the guards. `stamped` has a row, with the commit
+// version, only if a batch succeeds. The transaction's id is taken there, after the locks, so the
+// commit versions of a key ascend in commit order. The statement before has taken the locks, so
+// this one sees all commits that had them.
 constexpr std::string_view kIsLate = "abs($1::int4 - this_day()) > 1 AS is_late";
 constexpr std::string_view kNoVersion = "'\\x0000000000000000'::bytea";
-constexpr std::string_view kStamp =
+constexpr std::string_view kCommitVersion =
     "stamp_base + (pg_current_xact_id()::text::int8 << 12) AS stamp";
 constexpr std::string_view kReplace =
     "ON CONFLICT (p, s) DO UPDATE SET ver = excluded.ver, v = excluded.v";
@@ -90,8 +90,8 @@ std::string commit_alone_text(std::size_t guards, bool one_put, bool erases) {
       " SELECT ($1 % 4)::int2, $2::uuid, stamp FROM stamped),"
       " put AS (INSERT INTO kv (p, s, ver, v)"
       " SELECT {}, {}, stamp + 1, {} FROM stamped {})",
-      kIsLate, kNoVersion, conflicted, rows, from, kStamp, put(next), put(next + 1), put(next + 2),
-      kReplace);
+      kIsLate, kNoVersion, conflicted, rows, from, kCommitVersion, put(next), put(next + 1),
+      put(next + 2), kReplace);
   if (erases) {
     sql += fmt::format(
         ", erased AS (DELETE FROM kv WHERE p = ${} AND s = ${} AND EXISTS (SELECT FROM stamped))",
@@ -126,7 +126,7 @@ std::string commit_together_text(bool erases, bool logs) {
       " SELECT w.p, w.s, stamp + w.ordinal, w.v FROM stamped, failing,"
       " unnest($12::bytea[], $13::bytea[], $14::bytea[], $15::int4[], $16::int4[])"
       " AS w(p, s, v, ordinal, batch) WHERE w.batch <> ALL (failing.batches) {})",
-      kIsLate, kNoVersion, kReported, kReported, kStamp, kReplace);
+      kIsLate, kNoVersion, kReported, kReported, kCommitVersion, kReplace);
   if (erases) {
     sql += fmt::format(
         ", erased AS (DELETE FROM kv USING stamped, failing,"

@@ -20,7 +20,7 @@ enum class Statement : std::size_t {
   kLock,           // hash int8[], shared bool[]
   kLockTwo,        // hash int8, shared bool; the same again
   kDataFacts,      // see DataFacts -> text
-  kSettle,         // day int4, id -> stamp or null, conflicts, changed
+  kSettle,         // day int4, id -> commit version or null, conflicts, changed
   kSafePosition,   // -> int8
   kHorizon,        // -> the oldest running transaction, or the next one; and the next one
   kSweepRequests,  // -
@@ -60,8 +60,9 @@ Statement get_few(std::size_t keys);
 // schemas; p[], s[], ver[], batch[] of the guards (kReported: any, and its row is returned); p[],
 // s[], v[], ordinal[], batch[] of the rows. With `erases`, p[], s[], batch[] of the erased keys.
 // With `logs`, key[], at[], v[], ordinal[], batch[] of the versioned rows.
-// -> stamp, or null if nothing was written; the batches with conflicts, and with changed schemas;
-// whether the day is wrong; v or null of the guards, in their order.
+// -> the commit version without an ordinal, or null if nothing was written; the batches with
+// conflicts, and with changed schemas; whether the day is wrong; v or null of the guards, in their
+// order.
 Statement commit_together(bool erases, bool logs);
 inline constexpr int64_t kReported = -1;
 // commit_together() for one batch with one schema version, up to kFewGuards guards, at most one
