@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// RocksCommitter: gathers waiting batches into one write, in order.
+// RocksCommitter: queues the batches of RocksStore, writes them to RocksDB in order, many in one
+// synced write, and reports their outcomes.
 //
-// While one write is on its way to the disk, the next batches wait and form the next write. The
-// acknowledgments of a write run on another thread and do not delay the next write. find() returns
-// queued versions, so that the writers of one key do not wait for the disk between them. A thread
-// that may wait for the disk (WaitPermit) writes its batch itself, if the last write had one batch
-// and none waited behind it.
+// Groups: while one group of batches is written, later batches wait and form the next group. Of the
+// two threads, one writes while the other runs the callbacks of the previous group. A caller that
+// may wait for the disk (WaitPermit) writes its batch itself, if the last group had one batch and
+// no batch waits.
 //
-// Commit versions (Batch::put_versioned) need no counter on the disk. RocksDB numbers every row
-// that it writes. It keeps its latest number over restarts, crashes and copies, and never reduces
-// it. Commit versions begin above the number found at startup. Each belongs to its own row, and
-// batches are written in the order of their versions. By induction, no stored row has a commit
-// version above the latest number. So the next startup begins above all of them, even if a crash
-// lost the end of the log. With durability `os`, readers can have seen the lost rows too. So before
-// the committer writes a commit version, the progress file durably excludes it from reuse, and the
-// next startup raises the number (docs/formats/directory.md). Commit versions of rejected batches
-// are assigned again, because they are in no row; otherwise they could overtake the numbers. After
-// a write with an unknown outcome, the committer rejects all batches until the next startup.
+// Queued versions: find() returns the versions of keys that are not written yet. So a transaction
+// can continue from them without waiting for the disk, and its outcome depends on theirs (`seen`).
+// Other readers must not see them.
 //
-// Failure: while the disk is too full (see RocksSpace), the committer rejects batches before it
-// writes any part of them, except batches that free space. If the disk becomes full during a write,
-// the store resumes in a new log, without that write. After any other failed write, the committer
-// rejects all batches until the store is reopened: the disk might have lost other writes too. It
-// also rejects them within a tenth of a second after the directory was deleted; the operating
-// system would accept writes to the deleted log.
+// Commit versions (Batch::put_versioned) ascend in the order of the queue. They need no counter on
+// the disk, because of an invariant: no stored row has a commit version above RocksDB's latest
+// sequence number. RocksDB raises that number with each row that it writes, and keeps it over
+// restarts, crashes and copies. Commit versions begin above the number found at startup, and each
+// is in a row of its own, so they do not overtake it. Those of rejected batches are in no row and
+// are assigned again. If a crash loses the end of the log, the number falls with the rows. With
+// durability `os`, readers can have seen those rows; so the progress file reserves commit versions,
+// durably and before they are written, and the next startup raises the number above the reserved
+// ones (docs/formats/directory.md).
 //
-// Thread safety: every method can be called from any thread at once.
+// Failure: while the disk is too full (RocksSpace), batches are rejected before any part of them is
+// written, except those that free space. If the disk becomes full during a write, that write fails,
+// and later ones go to a new log. After any other failed write, the outcome is unknown, and other
+// writes might be lost too, so all batches are rejected until the store is reopened. The same
+// applies within 0.1 s after the directory was deleted, because the operating system accepts writes
+// to a deleted log. After a failed group, all queued batches fail: they can depend on it.
+//
+// Thread safety: any thread.
+// Lifetime: the destructor writes what is queued, and waits for the callbacks.
 #pragma once
 
 #include <array>
@@ -54,41 +58,48 @@ namespace stator {
 
 class RocksCommitter {
  public:
-  // `opened` must outlive it.
+  // `opened` must outlive it. If it has no progress file, it was opened for reading only: all
+  // batches are rejected.
   RocksCommitter(OpenedDatabase& opened, const RocksStoreOptions& options);
   RocksCommitter(const RocksCommitter&) = delete;
   RocksCommitter& operator=(const RocksCommitter&) = delete;
-  ~RocksCommitter();  // writes what is queued first
+  ~RocksCommitter();
 
   struct Queued {
-    uint64_t sequence = 0;
+    uint64_t sequence = 0;             // the number of its batch, in the order of the queue
     std::optional<std::string> value;  // absent: erased
   };
-  // The newest queued version of a key; absent if there is none.
+  // Returns the newest version of a key that waits or is being written; absent if there is none:
+  // then RocksDB has the newest.
   std::optional<Queued> find(std::string_view key) const;
 
-  // Queues a batch. `done` runs when it, and everything up to sequence `seen`, is written, on a
-  // thread of the committer, or within this call if its thread may wait for the disk. An empty
-  // batch waits for `seen` only. `queued` is called once, before `done` can run: from then on
-  // find() returns the batch's versions. If the outcome is known at once, it is returned instead,
-  // and neither `done` nor `queued` is called. kSchemaChanged unless the schemas have the
-  // `expected` versions when the batch is queued.
+  // Queues a batch. The caller holds the locks of its keys, from its calls of find() on. `queued`
+  // is called within this call, once find() returns the batch's versions: the locks are then no
+  // longer needed.
+  // `seen`: the highest Queued::sequence that the batch depends on, or 0.
+  // `done` is taken and runs once the batch and all batches up to `seen` are durable, or have
+  // failed: on a thread of the committer, or within this call if its thread may wait for the disk.
+  // An empty batch only waits for `seen`.
+  // If the outcome is known at once, it is returned, and neither `queued` nor `done` is called:
+  // kSchemaChanged unless the schemas have the `expected` versions; kConflict if a batch up to
+  // `seen` was lost; kUnavailable if writes are rejected, with kThrottling if too many bytes are
+  // queued; kCommitted for an empty batch if all batches up to `seen` are written.
   std::optional<CommitResult> commit(Batch batch, uint64_t seen, CommitDone& done,
                                      FunctionRef<void()> queued, SchemaVersions expected);
-  // The result includes queued versions.
+  // As TransactStore; its version includes queued ones.
   Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key);
 
-  // Every commit version up to this one belongs to a written row or to none.
+  // Returns a commit version up to which no row is still to be written.
   uint64_t written_commit_version() const;
 
-  // Waits for the write in progress, and calls `look` with the sequence of the last written batch
-  // before the next write begins.
+  // Waits for the write in progress, and calls `look` before the next one begins. `sequence`: that
+  // of the last batch whose outcome is known. `look` must not block or call the committer.
   void between_writes(FunctionRef<void(uint64_t sequence)> look);
-  // As LocalViews.
+  // As LocalViews::observe().
   void observe(CommitObserver* observer);
 
   StoreHealth health() const;
-  // Sets the members that describe commits.
+  // Only the members about commits, syncs and the queue are set.
   StoreStats stats() const;
 
  private:

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared parts of the readers of requests.
+// read_document(): reads the JSON of a request. The files request_reader_*.cc define the members of
+// the requests, and implement read_request() (wire.h) with it.
+//
+// Thread safety: any thread.
 #pragma once
 
 #include <algorithm>
@@ -19,12 +22,17 @@ void set_names(Reader& reader, Json json, T& out) {
   out.*member = reader.names(json);
 }
 
-// Parses `json` into a Draft, which is T or derived from T. `table` lists its members. Then
-// `complete` converts the draft's own members to members of T; it can report errors through the
-// reader, and is not called after values of a wrong JSON type.
-// A request without errors is returned before check_parameters(): the caller validates it.
-// Otherwise returns one error. It can list several violations, in the order of `table`, with those
-// that only add_constraints() detects.
+// Reads a request of type T from `json`. `table`: the members of the JSON object, in the order in
+// which DynamoDB reports their violations.
+//
+// A Draft is a T, or a T with the members that T has no place for, such as legacy parameters. After
+// all members are read, `complete` translates those into members of T; it reports errors through
+// the reader. It is not called if a member has a wrong JSON type.
+//
+// The caller must validate() the returned request.
+// Errors: one, the first in DynamoDB's order: kSerialization for malformed JSON and for wrong JSON
+// types; kValidation for all violations of the model in one message, including those that only
+// add_constraints() finds; kValidation for parameters; kValidation for an invalid attribute value.
 template <class T, class Draft, std::size_t N, class F>
 Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], F complete) {
   STATOR_ASSIGN_OR_RETURN(const Document document, Document::parse(json));
@@ -35,8 +43,8 @@ Result<T> read_document(std::string_view json, const Member<Draft> (&table)[N], 
   if (!reader.sound()) {
     const T& request = draft;
     if (!reader.failed()) add_constraints(request, reader.constraints());
-    // The reader made the placeholders of legacy parameters: errors in them would mean nothing to
-    // the client.
+    // The translation made the placeholders of a legacy request. The client has not sent them, so
+    // errors in them are not reported.
     constexpr bool kHasLegacy = requires { request.legacy; };
     bool legacy = false;
     if constexpr (kHasLegacy) legacy = request.legacy;

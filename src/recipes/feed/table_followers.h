@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// TableFollowers: followers in a table with partition key `author` and sort key `follower`; the
-// index `Following`, if present, has the reverse keys. Former followers of an author are in the
-// partition `FORMER#<author>`, because their feeds can still contain copies of the author's posts.
+// TableFollowers: stores who follows whom in a table with partition key `author` and sort key
+// `follower`. The index `Following`, which only feeds with merged authors have, has the keys in
+// reverse order. docs/formats/recipes.md
 //
-// Thread safety: any thread. Lifetime: borrows the client and the time source.
+// Users who unfollow an author are kept in the partition `FORMER#<author>`, because their feeds can
+// still contain copies of the author's posts, which edits and retractions must reach.
+//
+// Thread safety: any thread. Blocking: methods wait for requests, and repeat failed ones.
+// Lifetime: the client and the time source must outlive it.
+// Errors: those of the requests; kConflict if an item of the table is not a follower.
 #pragma once
 
 #include <string>
@@ -20,16 +25,21 @@ class TableFollowers final : public Followers {
   TableFollowers(Client& client, std::string table, RetryPolicy policy, TimeSource& time)
       : client_(client), table_(std::move(table)), policy_(policy), time_(time) {}
 
-  // Both are idempotent. A removal that arrives late does not undo a later add().
+  // `user` follows `author`, or ends it. Repeated calls succeed. A removal whose request
+  // arrives late does not undo a later add().
+  // Errors: also kTransactionConflict, from add(), if concurrent changes of the relation persist.
   Result<void> add(const UserId& user, const UserId& author);
   Result<void> remove(const UserId& user, const UserId& author);
-  // Ordered by id. The cursor is the id of the last one.
+  // Return up to `limit` followers of an author, or authors that a user follows, by id, after the
+  // id `cursor` (empty: from the first). Page::next is the cursor of the next page. following()
+  // reads the index, which can lag behind.
   Result<Page<UserId>> page(const UserId& author, int limit, const std::string& cursor) override;
   Result<Page<UserId>> following(const UserId& user, int limit, const std::string& cursor) override;
 
-  // Users who ever unfollowed the author, including those who follow again.
+  // Likewise: the users who ever unfollowed the author, including those who follow again.
   Result<Page<UserId>> former(const UserId& author, int limit, const std::string& cursor);
 
+  // `with_following`: with the index.
   static CreateTableRequest table_definition(const std::string& table, bool with_following);
 
  private:
