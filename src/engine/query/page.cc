@@ -17,10 +17,9 @@ namespace {
 constexpr std::size_t kFetchRows = 32;
 
 Item key_of(const RangePlan& plan, ItemView item) {
-  Item key;
-  add_key(plan.shape(), item, key);
-  add_key(plan.table->key(), item, key);
-  return key;
+  const KeyShape& shape = plan.shape();
+  const KeyShape& table = plan.table->key();
+  return decode_item(ItemView(stored_key(item, shape.hash, shape.range, table.hash, table.range)));
 }
 
 }  // namespace

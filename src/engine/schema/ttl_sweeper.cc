@@ -104,10 +104,10 @@ class TableSweep {
     if (!row) return std::optional<WriteAction>();
     WriteAction action{.action = TransactAction::kDelete, .table = table_};
     action.row_key = row->row_key;
-    STATOR_ASSIGN_OR_RETURN(const bool found,
-                            read_value(*engine_.store, action.row_key, [&](std::string_view value) {
-                              add_key(table_->key(), ItemView(value), action.key);
-                            }));
+    STATOR_ASSIGN_OR_RETURN(
+        const bool found, read_value(*engine_.store, action.row_key, [&](std::string_view value) {
+          action.key = decode_item(ItemView(stored_key(ItemView(value), table_->key())));
+        }));
     if (!found) return std::optional<WriteAction>();
     action.by_service = true;
     action.expired_at_ms = engine_.now_ms();

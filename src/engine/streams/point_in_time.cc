@@ -18,6 +18,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "engine/rows/stored_key.h"
 
 namespace stator {
 namespace {
@@ -30,18 +31,6 @@ constexpr std::size_t kRowOverheadBytes = 96;
 std::string begin_behind(const TableHistory& history, std::string_view after) {
   if (after.empty()) return space_range(history.key.space).begin;
   return std::string(after) + '\0';
-}
-
-EncodedItem key_of(const KeyShape& shape, ItemView item) {
-  const auto is_key = [&](std::string_view name) {
-    const auto named = [&](const AttributeDefinition& key) { return key.name == name; };
-    return std::ranges::any_of(shape.hash, named) || std::ranges::any_of(shape.range, named);
-  };
-  ItemBuilder builder;
-  for (AttributeCursor cursor = item.attributes(); const auto attribute = cursor.next();) {
-    if (is_key(attribute->name)) builder.add(attribute->name, attribute->value);
-  }
-  return std::move(builder).finish();
 }
 
 std::optional<EncodedItem> copy_of(const std::optional<ItemView>& image) {
@@ -321,11 +310,12 @@ Result<PastChange> PastChanges::read(const std::string& row_key,
                           changed_.read(row_key, commit_versions.first, first_value));
   STATOR_ASSIGN_OR_RETURN(const Change last,
                           changed_.read(row_key, commit_versions.last, last_value));
-  return PastChange{.row_key = row_key,
-                    .key = key_of(changed_.history().key, last.before ? *last.before : *last.after),
-                    .time_ms = last.time_ms,
-                    .before = copy_of(first.before),
-                    .after = copy_of(last.after)};
+  return PastChange{
+      .row_key = row_key,
+      .key = stored_key(last.before ? *last.before : *last.after, changed_.history().key),
+      .time_ms = last.time_ms,
+      .before = copy_of(first.before),
+      .after = copy_of(last.after)};
 }
 
 }  // namespace stator

@@ -13,6 +13,7 @@
 #include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
 #include "engine/errors/service_errors.h"
+#include "engine/rows/stored_key.h"
 #include "engine/streams/shard_iterator.h"
 #include "engine/streams/stream_operations.h"
 
@@ -141,17 +142,6 @@ Result<ShardIterator> start_iterator(ReadView& view, uint64_t safe, const Hash12
   return fail(Code::kResourceNotFound, messages::kShardNotFound);
 }
 
-EncodedItem keys_of(const LogDefinition& log, ItemView image) {
-  ItemBuilder keys;
-  for (AttributeCursor cursor = image.attributes(); const auto attribute = cursor.next();) {
-    const bool is_key = std::ranges::any_of(log.key_schema, [&](const KeySchemaElement& element) {
-      return element.name == attribute->name;
-    });
-    if (is_key) keys.add(attribute->name, attribute->value);
-  }
-  return std::move(keys).finish();
-}
-
 StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret,
                                  const FoundStream& found, const Change& change) {
   constexpr int64_t kSecond = 1000;
@@ -168,7 +158,7 @@ StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret
   if (change.by_service) {
     record.identity = UserIdentity{.principal = "dynamodb.amazonaws.com", .type = "Service"};
   }
-  record.keys = keys_of(*found.log, change.after ? *change.after : *change.before);
+  record.keys = stored_key(change.after ? *change.after : *change.before, found.log->key_schema);
   std::size_t bytes = item_size_bytes(ItemView(record.keys));
   const auto show = [&](const std::optional<ItemView>& image, std::optional<EncodedItem>& shown) {
     if (!image) return;

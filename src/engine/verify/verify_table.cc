@@ -9,6 +9,7 @@
 #include "engine/items/item_limits.h"
 #include "engine/items/key_checks.h"
 #include "engine/rows/older_keys.h"
+#include "engine/rows/stored_key.h"
 #include "engine/verify/verify_parts.h"
 
 namespace stator {
@@ -45,18 +46,6 @@ Hash128 random_secret() {
   const std::string bytes = random_bytes(secret.size());
   std::copy(bytes.begin(), bytes.end(), secret.begin());
   return secret;
-}
-
-Item stored_key(const KeyShape& shape, ItemView item) {
-  Item key;
-  for (const auto* attributes : {&shape.hash, &shape.range}) {
-    for (const AttributeDefinition& attribute : *attributes) {
-      if (const auto value = item.find(attribute.name)) {
-        key.emplace(attribute.name, decode_value(*value));
-      }
-    }
-  }
-  return key;
 }
 
 class TableCheck {
@@ -110,6 +99,7 @@ class TableCheck {
     return parts;
   }
 
+  Item key_of(ItemView item) const { return decode_item(ItemView(stored_key(item, table_.key()))); }
   std::string name() const { return "table '" + table_.name() + "'"; }
   std::string name(const Part& part) const {
     if (part.is_queue()) return name() + ", TTL queue";
@@ -117,9 +107,7 @@ class TableCheck {
            (part.index != nullptr ? part.index->definition.name : part.vectors->definition.name) +
            "'";
   }
-  std::string name(ItemView item) const {
-    return "the item " + to_debug_string(stored_key(table_.key(), item));
-  }
+  std::string name(ItemView item) const { return "the item " + to_debug_string(key_of(item)); }
 
   // Describes why a row is not an item of the table. Empty if it is one.
   std::string problem_of(std::string_view key, std::string_view value) const {
@@ -127,7 +115,7 @@ class TableCheck {
       return "row " + hex(key) + " is damaged: " + valid.error().message;
     }
     const ItemView item(value);
-    if (const auto valid = check_key(table_.key(), stored_key(table_.key(), item)); !valid) {
+    if (const auto valid = check_key(table_.key(), key_of(item)); !valid) {
       return "row " + hex(key) + " has a wrong key: " + valid.error().message;
     }
     if (item_row_key(table_.secret(), table_.key(), item) != key) {
