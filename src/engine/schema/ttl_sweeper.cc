@@ -18,7 +18,8 @@
 namespace stator {
 namespace {
 
-// Concurrent deletions; limited so that a sweep does not fill the store's queue.
+// Items that are read and deleted at the same time; limited so that a sweep does not fill the
+// store's queue.
 constexpr std::size_t kDeletionsAtOnce = 64;
 
 // Waits for the results of a group of deletions.
@@ -82,14 +83,10 @@ class TableSweep {
 
   // Returns no value if the store fails.
   std::optional<std::size_t> erase(const std::vector<std::string>& queue_keys) {
-    std::vector<WriteAction> actions;
-    for (const std::string& queue_key : queue_keys) {
-      auto action = deletion_of(queue_key);
-      if (!action) return std::nullopt;
-      if (*action) actions.push_back(std::move(**action));
-    }
-    Deletions deletions(actions.size() + 1);
-    for (WriteAction& action : actions) {
+    auto actions = deletions_of(queue_keys);
+    if (!actions) return std::nullopt;
+    Deletions deletions(actions->size() + 1);
+    for (WriteAction& action : *actions) {
       write_one(
           engine_, std::move(action),
           [&](const WriteAction&, const Result<WriteEffect>& effect) { deletions.done(effect); });
@@ -98,20 +95,29 @@ class TableSweep {
     return deletions.wait();
   }
 
-  // Returns no action if the item no longer exists.
-  Result<std::optional<WriteAction>> deletion_of(std::string_view queue_key) const {
-    const auto row = read_queue_row(queue_key);
-    if (!row) return std::optional<WriteAction>();
+  // Items that no longer exist have no deletion.
+  Result<std::vector<WriteAction>> deletions_of(const std::vector<std::string>& queue_keys) const {
+    std::vector<std::string> row_keys;
+    for (const std::string& queue_key : queue_keys) {
+      if (const auto row = read_queue_row(queue_key)) row_keys.emplace_back(row->row_key);
+    }
+    std::vector<WriteAction> actions;
+    STATOR_RETURN_IF_ERROR(
+        read_and_wait(*engine_.store, {.keys = row_keys},
+                      [&](std::size_t, std::string_view key, std::string_view value) {
+                        actions.push_back(deletion_of(key, ItemView(value)));
+                        return true;
+                      }));
+    return actions;
+  }
+
+  WriteAction deletion_of(std::string_view row_key, ItemView item) const {
     WriteAction action{.action = TransactAction::kDelete, .table = table_};
-    action.row_key = row->row_key;
-    STATOR_ASSIGN_OR_RETURN(
-        const bool found, read_value(*engine_.store, action.row_key, [&](std::string_view value) {
-          action.key = decode_item(ItemView(stored_key(ItemView(value), table_->key())));
-        }));
-    if (!found) return std::optional<WriteAction>();
+    action.row_key = row_key;
+    action.key = decode_item(ItemView(stored_key(item, table_->key())));
     action.by_service = true;
     action.expired_at_ms = engine_.now_ms();
-    return std::optional(std::move(action));
+    return action;
   }
 
   SchemaEngine& engine_;
