@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work on many rows reads many of them at once, because a shared store needs a round trip for each
 // read.
+#include "engine/change_log/change_log.h"
+#include "engine/jobs/job_engine.h"
+#include "engine/streams/point_in_time.h"
 #include "engine/testing/counting_store.h"
 #include "engine/testing/engine_harness.h"
+#include "support/must.h"
 
 namespace stator::test {
 namespace {
@@ -19,6 +23,7 @@ class CountedReads : public EngineTest {
     call();
     return counts_.reads - before;
   }
+  const Table& things() { return **engine_->parts().catalog->snapshot()->find("Things"); }
 
   ReadCounts counts_;
 };
@@ -39,6 +44,62 @@ TEST_F(CountedReads, OfASweepAreOnePerStepForAllItems) {
   EXPECT_EQ(deleted, kExpired);
   EXPECT_EQ(reads, 2 * kSteps + 1) << "each step reads the queue, then the items; the end of the "
                                       "queue is read too";
+}
+
+class CountedReadsOfLog : public CountedReads {
+ protected:
+  CountedReadsOfLog() {
+    CreateTableRequest request = range_table();
+    request.stream = StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly};
+    create(request);
+  }
+
+  void write_all(int items, const std::string& text) {
+    for (int i = 0; i < items; ++i) {
+      ASSERT_THAT(put("Things", {{"pk", std::to_string(i)}, {"sk", i}, {"text", text}}), IsOk());
+    }
+  }
+  TableHistory history() {
+    return {.key = things().key(), .log = things().log_space(), .secret = things().secret()};
+  }
+  uint64_t end() { return must(log_end(engine_->store())); }
+  // The number of rows that a reader returns.
+  template <class Reader>
+  static std::size_t row_count(Reader reader) {
+    std::size_t rows = 0;
+    while (const auto batch = must(reader.next())) rows += batch->size();
+    return rows;
+  }
+};
+
+TEST_F(CountedReadsOfLog, AreAFewForAllItemsOfAPointInTime) {
+  constexpr int kItems = 200;
+  write_all(kItems, "first");
+  const uint64_t first = end();
+  write_all(kItems, "second");
+  write_all(kItems + 100, "third");
+  std::size_t rows = 0;
+  EXPECT_LE(reads_of([&] { rows = row_count(PastItems(engine_->store(), history(), first)); }),
+            2 * kLogPartitions);
+  EXPECT_EQ(rows, kItems);
+  EXPECT_LE(
+      reads_of([&] { rows = row_count(PastChanges(engine_->store(), history(), first, end())); }),
+      2 * kLogPartitions);
+  EXPECT_EQ(rows, kItems + 100);
+}
+
+TEST_F(CountedReadsOfLog, AreLimitedInBytes) {
+  constexpr int kItems = 40;
+  constexpr std::size_t kTextBytes = 300'000;
+  constexpr std::size_t kReadBytesMax = 3UL << 20;
+  write_all(kItems, std::string(kTextBytes, 'a'));
+  const uint64_t first = end();
+  write_all(kItems, std::string(kTextBytes, 'b'));
+  counts_.bytes_max = 0;
+  EXPECT_EQ(row_count(PastItems(engine_->store(), history(), first)), kItems);
+  EXPECT_EQ(row_count(PastChanges(engine_->store(), history(), first, end())), kItems);
+  EXPECT_GT(counts_.bytes_max, 2 * kTextBytes);
+  EXPECT_LT(counts_.bytes_max, kReadBytesMax);
 }
 
 }  // namespace

@@ -19,13 +19,14 @@
 #include "base/check.h"
 #include "base/memory.h"
 #include "engine/rows/stored_key.h"
+#include "storage/read_values.h"
 
 namespace stator {
 namespace {
 
 constexpr std::size_t kChangeBatchRows = 256;
 constexpr std::size_t kChangeBatchBytes = 1UL << 20;
-constexpr std::size_t kRowOverheadBytes = 96;
+constexpr std::size_t kRowOverheadBytes = 104;
 
 // The first row key for a reader that resumes after `after`.
 std::string begin_behind(const TableHistory& history, std::string_view after) {
@@ -41,6 +42,39 @@ std::size_t bytes_of(const Change& change) {
   return (change.before ? change.before->bytes().size() : 0) +
          (change.after ? change.after->bytes().size() : 0);
 }
+
+// Changes that are read together. Limits their number and bytes.
+class ChangeRead {
+ public:
+  explicit ChangeRead(const ChangedRows& rows) : store_(rows.store()), log_(rows.history().log) {}
+
+  // With room for two images of each item of a batch.
+  bool is_full() const {
+    return keys_.size() >= kChangeBatchRows || bytes_ >= 2 * kChangeBatchBytes;
+  }
+  void add(std::string_view row_key, uint64_t commit_version, std::size_t bytes) {
+    keys_.push_back(log_range(log_, log_partition_of(row_key), commit_version).begin);
+    bytes_ += bytes;
+  }
+  Result<void> run() {
+    STATOR_ASSIGN_OR_RETURN(values_, read_values(store_, keys_));
+    return {};
+  }
+  std::size_t size() const { return keys_.size(); }
+  // The returned change refers to this object.
+  Result<Change> operator[](std::size_t number) const {
+    const auto& value = values_[number];
+    if (!value) return fail(Code::kCorruption, "A change is gone while its log is read");
+    return read_change(keys_[number], *value);
+  }
+
+ private:
+  TransactStore& store_;
+  const SpaceId log_;
+  std::vector<std::string> keys_;
+  std::size_t bytes_ = 0;
+  std::vector<std::optional<std::string>> values_;
+};
 
 }  // namespace
 
@@ -149,7 +183,7 @@ Result<bool> ChangedRows::collect(ReadView& view, uint64_t safe, const std::stri
       scan_changes(view, history_.log, log_partition_, *next_, to_, [&](const Change& change) {
         const ItemView image = change.before ? *change.before : *change.after;
         std::string key = item_row_key(history_.secret, history_.key, image);
-        if (key >= begin && key < end_) see(std::move(key), change.commit_version);
+        if (key >= begin && key < end_) see(std::move(key), change);
         next_ = change.commit_version + 1;
         bytes += bytes_of(change);
         full = ++changes == CommitVersionSearch::kChangesAtOnce ||
@@ -162,11 +196,12 @@ Result<bool> ChangedRows::collect(ReadView& view, uint64_t safe, const std::stri
   return true;
 }
 
-void ChangedRows::see(std::string key, uint64_t commit_version) {
+void ChangedRows::see(std::string key, const Change& change) {
   const std::size_t bytes = key.size() + kRowOverheadBytes;
   const auto [row, added] =
-      rows_.try_emplace(std::move(key), CommitVersions{.first = commit_version});
-  row->second.last = commit_version;
+      rows_.try_emplace(std::move(key), CommitVersions{.first = change.commit_version});
+  row->second.last = change.commit_version;
+  row->second.bytes = std::max(row->second.bytes, bytes_of(change));
   if (!added) return;
   bytes_ += bytes;
   if (bytes_ <= bytes_max_ || rows_.size() < 2) return;
@@ -175,16 +210,6 @@ void ChangedRows::see(std::string key, uint64_t commit_version) {
   rows_.erase(middle, rows_.end());
   bytes_ = 0;
   for (const auto& [kept, commit_versions] : rows_) bytes_ += kept.size() + kRowOverheadBytes;
-}
-
-// The returned change refers to `value`.
-Result<Change> ChangedRows::read(const std::string& row_key, uint64_t commit_version,
-                                 std::string& value) {
-  const std::string key = log_range(history_.log, log_partition_of(row_key), commit_version).begin;
-  STATOR_ASSIGN_OR_RETURN(const bool found,
-                          read_value(store_, key, [&](std::string_view bytes) { value = bytes; }));
-  if (!found) return fail(Code::kCorruption, "A change is gone while its log is read");
-  return read_change(key, value);
 }
 
 // ---- PastItems
@@ -239,9 +264,17 @@ Result<std::vector<PastItem>> PastItems::merged(Chunk current) {
     items.pop_back();
     current.all_read = true;
   }
+  auto& changed = changed_.rows();
+  ChangeRead changes(changed_);
+  for (const auto& [row_key, commit_versions] : changed) {
+    const bool is_behind = !current.all_read && row_key > items.back().row_key;
+    if (is_behind || changes.is_full()) break;
+    changes.add(row_key, commit_versions.first, commit_versions.bytes);
+  }
+  STATOR_RETURN_IF_ERROR(changes.run());
   std::vector<PastItem> past;
   std::size_t bytes = 0;
-  auto& changed = changed_.rows();
+  std::size_t change_count = 0;
   auto item = items.begin();
   auto row = changed.begin();
   std::string begin = begin_;
@@ -259,10 +292,9 @@ Result<std::vector<PastItem>> PastItems::merged(Chunk current) {
       past.push_back(std::move(*item++));
       continue;
     }
+    if (change_count == changes.size()) break;
     if (has_item && item->row_key == row->first) ++item;
-    std::string value;
-    STATOR_ASSIGN_OR_RETURN(const Change change,
-                            changed_.read(row->first, row->second.first, value));
+    STATOR_ASSIGN_OR_RETURN(const Change change, changes[change_count++]);
     begin = row->first + '\0';
     if (change.before) {
       bytes += change.before->bytes().size();
@@ -289,33 +321,26 @@ Result<std::optional<std::vector<PastChange>>> PastChanges::next() {
     if (loaded == ChangedRows::Load::kNone) return std::optional<std::vector<PastChange>>();
     if (loaded == ChangedRows::Load::kSome) return std::optional(std::vector<PastChange>());
   }
-  std::vector<PastChange> changes;
-  std::size_t bytes = 0;
-  for (const auto& [key, commit_versions] : rows) {
-    if (changes.size() == kChangeBatchRows || bytes >= kChangeBatchBytes) break;
-    STATOR_ASSIGN_OR_RETURN(PastChange change, read(key, commit_versions));
-    bytes +=
-        (change.before ? change.before->size() : 0) + (change.after ? change.after->size() : 0);
-    changes.push_back(std::move(change));
+  ChangeRead read(changed_);
+  for (auto row = rows.begin(); row != rows.end() && !read.is_full(); ++row) {
+    read.add(row->first, row->second.first, row->second.bytes);
+    read.add(row->first, row->second.last, row->second.bytes);
   }
-  rows.erase(rows.begin(), std::next(rows.begin(), std::ssize(changes)));
+  STATOR_RETURN_IF_ERROR(read.run());
+  std::vector<PastChange> changes;
+  auto row = rows.begin();
+  for (std::size_t i = 0; i < read.size(); i += 2) {
+    STATOR_ASSIGN_OR_RETURN(const Change first, read[i]);
+    STATOR_ASSIGN_OR_RETURN(const Change last, read[i + 1]);
+    changes.push_back(
+        {.row_key = row++->first,
+         .key = stored_key(last.before ? *last.before : *last.after, changed_.history().key),
+         .time_ms = last.time_ms,
+         .before = copy_of(first.before),
+         .after = copy_of(last.after)});
+  }
+  rows.erase(rows.begin(), row);
   return std::optional(std::move(changes));
-}
-
-Result<PastChange> PastChanges::read(const std::string& row_key,
-                                     ChangedRows::CommitVersions commit_versions) {
-  std::string first_value;
-  std::string last_value;
-  STATOR_ASSIGN_OR_RETURN(const Change first,
-                          changed_.read(row_key, commit_versions.first, first_value));
-  STATOR_ASSIGN_OR_RETURN(const Change last,
-                          changed_.read(row_key, commit_versions.last, last_value));
-  return PastChange{
-      .row_key = row_key,
-      .key = stored_key(last.before ? *last.before : *last.after, changed_.history().key),
-      .time_ms = last.time_ms,
-      .before = copy_of(first.before),
-      .after = copy_of(last.after)};
 }
 
 }  // namespace stator

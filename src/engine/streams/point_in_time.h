@@ -77,6 +77,7 @@ class ChangedRows {
   struct CommitVersions {
     uint64_t first = 0;
     uint64_t last = 0;
+    std::size_t bytes = 0;  // of the largest change
   };
   // The memory for keys: a sixteenth of the usable memory, 4 to 64 MB.
   static std::size_t default_bytes();
@@ -97,11 +98,11 @@ class ChangedRows {
   const std::string& end() const { return end_; }  // of the part that is loaded or being loaded
   std::map<std::string, CommitVersions>& rows() { return rows_; }
   const TableHistory& history() const { return history_; }
-  Result<Change> read(const std::string& row_key, uint64_t commit_version, std::string& value);
+  TransactStore& store() const { return store_; }
 
  private:
   Result<bool> collect(ReadView& view, uint64_t safe, const std::string& begin);
-  void see(std::string key, uint64_t commit_version);
+  void see(std::string key, const Change& change);
 
   TransactStore& store_;
   TableHistory history_;
@@ -173,8 +174,6 @@ class PastChanges {
   Result<std::optional<std::vector<PastChange>>> next();
 
  private:
-  Result<PastChange> read(const std::string& row_key, ChangedRows::CommitVersions commit_versions);
-
   ChangedRows changed_;
   std::string begin_;
 };
