@@ -6,6 +6,7 @@
 #include "engine/streams/point_in_time.h"
 #include "engine/testing/counting_store.h"
 #include "engine/testing/engine_harness.h"
+#include "engine/verify/verify.h"
 #include "support/must.h"
 
 namespace stator::test {
@@ -24,6 +25,9 @@ class CountedReads : public EngineTest {
     return counts_.reads - before;
   }
   const Table& things() { return **engine_->parts().catalog->snapshot()->find("Things"); }
+  std::size_t finding_count() {
+    return verify(engine_->store(), [](std::string_view, uint64_t, uint64_t) {}).finding_count;
+  }
 
   ReadCounts counts_;
 };
@@ -100,6 +104,42 @@ TEST_F(CountedReadsOfLog, AreLimitedInBytes) {
   EXPECT_EQ(row_count(PastChanges(engine_->store(), history(), first, end())), kItems);
   EXPECT_GT(counts_.bytes_max, 2 * kTextBytes);
   EXPECT_LT(counts_.bytes_max, kReadBytesMax);
+}
+
+TEST_F(CountedReads, OfVerifyAreAFewForAllTokens) {
+  constexpr std::size_t kTokens = 100;
+  create(hash_table());
+  const std::size_t others = reads_of([&] { EXPECT_EQ(finding_count(), 0U); });
+  for (std::size_t i = 0; i < kTokens; ++i) {
+    TransactWriteItemsRequest request{.items = {}, .client_request_token = std::to_string(i)};
+    request.items.push_back({.table = "Things", .item = {{"pk", "a"}}});
+    ASSERT_THAT(transact(request), IsOk());
+  }
+  const std::size_t reads = reads_of([&] { EXPECT_EQ(finding_count(), 0U); });
+  EXPECT_LE(reads - others, kTokens / 10);
+}
+
+TEST_F(CountedReads, OfVerifyAreAFewForAllEntriesOfAnIndex) {
+  constexpr std::size_t kItems = 100;
+  CreateTableRequest request = hash_table();
+  request.attributes.push_back({"color", ScalarType::kS});
+  request.global_indexes = {index_on("byColor", {{"color", KeyType::kHash}})};
+  create(request);
+  for (std::size_t i = 0; i < kItems; ++i) {
+    ASSERT_THAT(put("Things", {{"pk", std::to_string(i)}, {"color", "red"}}), IsOk());
+  }
+  const std::size_t others = reads_of([&] { EXPECT_EQ(finding_count(), 0U); });
+  Batch batch;
+  ASSERT_THAT(
+      read_range(engine_->store(), {.range = space_range(things().indexes().begin()->key.space)},
+                 [&](std::string_view key, std::string_view) {
+                   batch.erase(std::string(key));
+                   return false;
+                 }),
+      IsOk());
+  ASSERT_EQ(write_and_wait(engine_->store(), std::move(batch)).outcome, CommitOutcome::kCommitted);
+  const std::size_t reads = reads_of([&] { EXPECT_EQ(finding_count(), 1U); });
+  EXPECT_LE(reads - others, kItems / 10);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/database_on_store.h"
+#include "engine/verify/verify.h"
 #include "storage/postgres/postgres_fixture.h"
 #include "support/must.h"
 #include "support/paths.h"
@@ -204,6 +205,22 @@ TEST_F(RoundTrips, OfABatchAreFewerThanItsWrites) {
     return database.batch_write_item(request);
   };
   EXPECT_LT(trips_of(put_all), kPuts / 2);
+}
+
+TEST_F(RoundTrips, OfVerifyAreFewerThanTheTokens) {
+  constexpr uint64_t kTokens = 200;
+  for (uint64_t i = 0; i < kTokens; ++i) {
+    TransactWriteItemsRequest request = four_puts(0);
+    request.client_request_token = std::to_string(i);
+    ASSERT_THAT(rival_->transact_write_items(request), IsOk());
+  }
+  const auto store = test::PostgresSchema::open(schema_->options(*proxy_));
+  const auto verify_all = [&] {
+    const VerifyReport report = verify(*store, [](std::string_view, uint64_t, uint64_t) {});
+    EXPECT_TRUE(report.is_sound());
+    EXPECT_EQ(report.tokens, kTokens);
+  };
+  EXPECT_LT(proxy_->fewest_round_trips(verify_all), kTokens);
 }
 
 TEST_F(RoundTrips, ALostReplyLosesNoOldItem) {

@@ -8,6 +8,7 @@
 #include "engine/items/tokens.h"
 #include "engine/rows/older_keys.h"
 #include "engine/verify/verify_parts.h"
+#include "storage/read_values.h"
 
 namespace stator {
 namespace {
@@ -16,6 +17,7 @@ constexpr std::size_t kMessageBytesMax = 1000;
 constexpr uint64_t kRowsBetweenProgress = 1024;
 constexpr std::size_t kRowsAtOnce = 16'384;
 constexpr std::size_t kBytesAtOnce = 4UL << 20;
+constexpr std::size_t kOthersAtOnce = 32;  // rows of any size, up to that of an item
 
 // Returns one line of valid UTF-8 without control characters.
 std::string presentable(std::string_view text) {
@@ -84,8 +86,29 @@ void Verification::add(std::string_view kind, std::string_view message) {
 
 bool Verification::scan(const KeyRange& range, std::string_view kind, std::string_view what,
                         FunctionRef<void(std::string_view, std::string_view)> visit) {
+  return scan_rows(range, kind, what, [&](std::span<const Row> rows) {
+    for (const auto& [key, value] : rows) {
+      count_row();
+      visit(key, value);
+    }
+  });
+}
+
+bool Verification::scan_pairs(const KeyRange& range, std::string_view kind, std::string_view what,
+                              Other other, FunctionRef<void(const RowPair&)> visit) {
+  return scan_rows(range, kind, what, [&](std::span<const Row> rows) {
+    while (!rows.empty()) {
+      const std::size_t count = std::min(rows.size(), kOthersAtOnce);
+      visit_pairs(rows.first(count), other, visit);
+      rows = rows.subspan(count);
+    }
+  });
+}
+
+bool Verification::scan_rows(const KeyRange& range, std::string_view kind, std::string_view what,
+                             FunctionRef<void(std::span<const Row>)> visit) {
   RangeRead rest{.range = range, .expected_rows = kRowsAtOnce};
-  std::vector<std::pair<std::string, std::string>> rows;
+  std::vector<Row> rows;
   bool more = true;
   while (more) {
     rows.clear();
@@ -97,10 +120,7 @@ bool Verification::scan(const KeyRange& range, std::string_view kind, std::strin
       more = rows.size() == kRowsAtOnce || bytes >= kBytesAtOnce;
       return !more;
     });
-    for (const auto& [key, value] : rows) {
-      if (++rows_ % kRowsBetweenProgress == 0) progress_("rows", rows_, 0);
-      visit(key, value);
-    }
+    visit(rows);
     if (!read) {
       add(kind, std::string(what) + ": " + read.error().message);
       return false;
@@ -108,6 +128,31 @@ bool Verification::scan(const KeyRange& range, std::string_view kind, std::strin
     if (more) rest.range.begin = rows.back().first + '\0';
   }
   return true;
+}
+
+// After a failure, each row is read by itself, because others can be readable.
+void Verification::visit_pairs(std::span<const Row> rows, Other other,
+                               FunctionRef<void(const RowPair&)> visit) {
+  std::vector<RowPair> pairs;
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : rows) {
+    const RowPair& pair = pairs.emplace_back(
+        RowPair{.key = key, .value = value, .other_key = other.key_of(key, value)});
+    if (pair.other_key) keys.push_back(*pair.other_key);
+  }
+  auto values = read_values(store_, keys);
+  std::size_t number = 0;
+  for (RowPair& pair : pairs) {
+    count_row();
+    if (pair.other_key) {
+      pair.other = values ? std::move((*values)[number++]) : get(*pair.other_key, other.kind);
+    }
+    visit(pair);
+  }
+}
+
+void Verification::count_row() {
+  if (++rows_ % kRowsBetweenProgress == 0) progress_("rows", rows_, 0);
 }
 
 std::optional<std::string> Verification::get(const std::string& key, std::string_view kind) {
@@ -122,30 +167,39 @@ std::optional<std::string> Verification::get(const std::string& key, std::string
 void verify_tokens(Verification& verification, bool has_older_keys) {
   const auto queue_key = has_older_keys ? older_queue_row_key : queue_row_key;
   const auto read_key = has_older_keys ? read_older_queue_row : read_queue_row;
-  verification.scan(
-      space_range(kTokenSpace), "token", "the tokens",
-      [&](std::string_view key, std::string_view value) {
+  const auto key_by_time = [&](std::string_view key,
+                               std::string_view value) -> std::optional<std::string> {
+    const auto row = decode_token_row(value);
+    if (!row || key.size() != kPartitionBytes) return std::nullopt;
+    return queue_key(kTokenExpirySpace, static_cast<uint64_t>(row->expires_ms), key);
+  };
+  verification.scan_pairs(
+      space_range(kTokenSpace), "token", "the tokens", {.key_of = key_by_time, .kind = "token"},
+      [&](const RowPair& pair) {
         ++verification.report().tokens;
-        const auto row = decode_token_row(value);
-        if (!row || key.size() != kPartitionBytes) {
-          verification.add("token", "the token in row " + hex(key) + " is damaged");
-        } else if (const auto expires_ms = static_cast<uint64_t>(row->expires_ms);
-                   !verification.get(queue_key(kTokenExpirySpace, expires_ms, key), "token")) {
-          verification.add("token", "the token in row " + hex(key) + " has no row by time");
+        if (!pair.other_key) {
+          verification.add("token", "the token in row " + hex(pair.key) + " is damaged");
+        } else if (!pair.other) {
+          verification.add("token", "the token in row " + hex(pair.key) + " has no row by time");
         }
       });
-  verification.scan(
+  const auto token_key = [&](std::string_view key,
+                             std::string_view value) -> std::optional<std::string> {
+    const auto expiry = read_key(key);
+    if (!expiry || expiry->row_key.size() != kPartitionBytes || !value.empty()) return std::nullopt;
+    return std::string(expiry->row_key);
+  };
+  verification.scan_pairs(
       space_range(kTokenExpirySpace), "token", "the tokens by time",
-      [&](std::string_view key, std::string_view value) {
-        const auto expiry = read_key(key);
-        if (!expiry || expiry->row_key.size() != kPartitionBytes || !value.empty()) {
-          verification.add("token", "row by time " + hex(key) + " is damaged");
+      {.key_of = token_key, .kind = "token"}, [&](const RowPair& pair) {
+        if (!pair.other_key) {
+          verification.add("token", "row by time " + hex(pair.key) + " is damaged");
           return;
         }
-        const auto token = verification.get(std::string(expiry->row_key), "token");
-        const auto row = token ? decode_token_row(*token) : std::nullopt;
-        if (!token || (row && static_cast<uint64_t>(row->expires_ms) < expiry->time)) {
-          verification.add("token", "row by time " + hex(key) + " has no token");
+        const auto row = pair.other ? decode_token_row(*pair.other) : std::nullopt;
+        if (!pair.other ||
+            (row && static_cast<uint64_t>(row->expires_ms) < read_key(pair.key)->time)) {
+          verification.add("token", "row by time " + hex(pair.key) + " has no token");
         }
       });
 }

@@ -5,6 +5,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
 
 #include "engine/catalog/table.h"
 #include "engine/change_log/change_log.h"
@@ -12,8 +16,22 @@
 
 namespace stator {
 
+// A row, and the row that it names, for example an entry of an index and its item.
+struct RowPair {
+  std::string_view key;
+  std::string_view value;
+  std::optional<std::string> other_key;   // absent: it names no row
+  std::optional<std::string> other = {};  // the value; absent if there is no such row
+};
+
 class Verification {
  public:
+  // How a row names another one, and the kind of finding if that cannot be read.
+  struct Other {
+    FunctionRef<std::optional<std::string>(std::string_view key, std::string_view value)> key_of;
+    std::string_view kind;
+  };
+
   Verification(TransactStore& store, VerifyReport& report, VerifyProgress progress)
       : store_(store), report_(report), progress_(progress) {}
 
@@ -24,6 +42,9 @@ class Verification {
   // be read, it adds a finding and returns false.
   bool scan(const KeyRange& range, std::string_view kind, std::string_view what,
             FunctionRef<void(std::string_view key, std::string_view value)> visit);
+  // Like scan(), with the row that each row names.
+  bool scan_pairs(const KeyRange& range, std::string_view kind, std::string_view what, Other other,
+                  FunctionRef<void(const RowPair& pair)> visit);
   // Returns a row's value; absent if there is no such row. A failed read is a finding.
   std::optional<std::string> get(const std::string& key, std::string_view kind);
 
@@ -32,6 +53,13 @@ class Verification {
   bool has_exact_counters() const { return !store_.capabilities().several_processes; }
 
  private:
+  using Row = std::pair<std::string, std::string>;  // key and value
+
+  bool scan_rows(const KeyRange& range, std::string_view kind, std::string_view what,
+                 FunctionRef<void(std::span<const Row>)> visit);
+  void visit_pairs(std::span<const Row> rows, Other other, FunctionRef<void(const RowPair&)> visit);
+  void count_row();
+
   TransactStore& store_;
   VerifyReport& report_;
   VerifyProgress progress_;

@@ -208,27 +208,38 @@ class TableCheck {
 
   // Reports items without their entry.
   void find_missing(const Part& part) {
-    verification_.scan(space_range(table_.key().space), "item", name(),
-                       [&](std::string_view key, std::string_view value) {
-                         if (!problem_of(key, value).empty()) return;
-                         const auto entry = entry_of(part, key, ItemView(value));
-                         if (!entry) return;
-                         const auto stored = verification_.get(entry->key, "index");
-                         if (stored && is_of(part, entry->key, *stored, key)) return;
-                         verification_.add(
-                             "index", name(part) + ": " + name(ItemView(value)) + " has no entry" +
-                                          (stored ? "; another item's has its key" : ""));
-                       });
+    const auto entry_key = [&](std::string_view key,
+                               std::string_view value) -> std::optional<std::string> {
+      if (!problem_of(key, value).empty()) return std::nullopt;
+      auto entry = entry_of(part, key, ItemView(value));
+      if (!entry) return std::nullopt;
+      return std::move(entry->key);
+    };
+    verification_.scan_pairs(
+        space_range(table_.key().space), "item", name(), {.key_of = entry_key, .kind = "index"},
+        [&](const RowPair& pair) {
+          if (!pair.other_key) return;
+          if (pair.other && is_of(part, *pair.other_key, *pair.other, pair.key)) return;
+          verification_.add("index", name(part) + ": " + name(ItemView(pair.value)) +
+                                         " has no entry" +
+                                         (pair.other ? "; another item's has its key" : ""));
+        });
   }
 
   // Reports entries that do not match their item.
   void find_wrong(const Part& part) {
-    verification_.scan(space_range(part.space), "index", name(part),
-                       [&](std::string_view key, std::string_view value) {
-                         const std::string problem = problem_of_entry(part, key, value);
-                         if (!problem.empty())
-                           verification_.add("index", name(part) + ": " + problem);
-                       });
+    const auto item_key = [&](std::string_view key,
+                              std::string_view value) -> std::optional<std::string> {
+      auto found = item_key_of(part, key, value);
+      if (!found) return std::nullopt;
+      return std::move(*found);
+    };
+    verification_.scan_pairs(space_range(part.space), "index", name(part),
+                             {.key_of = item_key, .kind = "item"}, [&](const RowPair& pair) {
+                               const std::string problem = problem_of_entry(part, pair);
+                               if (!problem.empty())
+                                 verification_.add("index", name(part) + ": " + problem);
+                             });
   }
 
   // Returns the key of an entry's item. Errors: a description of a damaged entry.
@@ -256,23 +267,27 @@ class TableCheck {
     return !owner || *owner == item_key;  // find_wrong() reports a damaged one
   }
 
-  std::string problem_of_entry(const Part& part, std::string_view key, std::string_view value) {
-    const auto item_key = item_key_of(part, key, value);
-    if (!item_key) return "entry " + hex(key) + " is damaged: " + item_key.error().message;
-    const auto bytes = verification_.get(*item_key, "item");
-    if (!bytes) {
-      return "entry " + hex(key) + " is of " +
-             (part.index != nullptr ? name(ItemView(value)) : "the item in row " + hex(*item_key)) +
+  // `pair`: an entry and its item.
+  std::string problem_of_entry(const Part& part, const RowPair& pair) const {
+    const std::string entry_name = "entry " + hex(pair.key);
+    if (!pair.other_key) {
+      return entry_name + " is damaged: " + item_key_of(part, pair.key, pair.value).error().message;
+    }
+    if (!pair.other) {
+      return entry_name + " is of " +
+             (part.index != nullptr ? name(ItemView(pair.value))
+                                    : "the item in row " + hex(*pair.other_key)) +
              ", which is not there";
     }
     // Damaged items are reported already; their entries cannot be computed.
-    if (!problem_of(*item_key, *bytes).empty()) return {};
-    const auto entry = entry_of(part, *item_key, ItemView(*bytes));
-    if (!entry || entry->key != key) {
-      return "entry " + hex(key) + " is of " + name(ItemView(*bytes)) + ", whose entry it is not";
+    if (!problem_of(*pair.other_key, *pair.other).empty()) return {};
+    const ItemView item(*pair.other);
+    const auto entry = entry_of(part, *pair.other_key, item);
+    if (!entry || entry->key != pair.key) {
+      return entry_name + " is of " + name(item) + ", whose entry it is not";
     }
-    if (entry->value != value) {
-      return "the entry of " + name(ItemView(*bytes)) + " is not what the item holds";
+    if (entry->value != pair.value) {
+      return "the entry of " + name(item) + " is not what the item holds";
     }
     return {};
   }

@@ -11,6 +11,7 @@
 #include "engine/catalog/records.h"
 #include "engine/items/tokens.h"
 #include "engine/testing/engine_harness.h"
+#include "support/forwarding_store.h"
 
 namespace stator::test {
 namespace {
@@ -379,6 +380,40 @@ TEST_F(Verify, FindsARowByTimeWithoutItsToken) {
   erase_row(rows(kTokenSpace).front().key);
   EXPECT_THAT(findings(),
               ElementsAre(AllOf(HasSubstr("token: row by time"), HasSubstr("no token"))));
+}
+
+// A store that cannot read one of its rows by key.
+class StoreWithABadRow final : public ForwardingStore {
+ public:
+  StoreWithABadRow(std::shared_ptr<TransactStore> inner, std::string bad)
+      : ForwardingStore(std::move(inner)), bad_(std::move(bad)) {}
+  void read(const ReadRequest& request, ReadVisitor visit, ReadDone done) override {
+    if (std::ranges::find(request.keys, bad_) != request.keys.end())
+      return done(fail(Code::kCorruption, "bad row"));
+    inner_->read(request, visit, std::move(done));
+  }
+
+ private:
+  std::string bad_;
+};
+
+TEST_F(Verify, ReadsOtherRowsIfOneCannotBeRead) {
+  open_quickly();
+  for (const std::string token : {"b", "c"}) {
+    ASSERT_THAT(
+        transact(
+            {.items = {{.action = TransactAction::kPut, .table = "Plain", .item = {{"pk", token}}}},
+             .client_request_token = token}),
+        IsOk());
+  }
+  const std::string bad = rows(kTokenExpirySpace)[1].key;
+  auto store = open_rocks_store({.path = path(), .read_only = true});
+  ASSERT_THAT(store, IsOk());
+  StoreWithABadRow damaged(std::move(*store), bad);
+  const VerifyReport report = verify(damaged, [](std::string_view, uint64_t, uint64_t) {});
+  ASSERT_EQ(report.finding_count, 2U);
+  EXPECT_THAT(report.findings[0].message, HasSubstr("bad row"));
+  EXPECT_THAT(report.findings[1].message, HasSubstr("has no row by time"));
 }
 
 TEST_F(Verify, FindsATokenThatIsDamaged) {
