@@ -94,6 +94,13 @@ class Verify : public EngineTest {
     return lines;
   }
 
+  using Expected = std::vector<::testing::Matcher<std::string>>;
+  // Adds the finding of a counter. Those of a pair are not exact, so verify() does not check them.
+  static auto with_counter(const ::testing::Matcher<std::string>& counter, Expected others) {
+    if (!tests_run_on_a_pair()) others.insert(others.begin(), counter);
+    return ::testing::ElementsAreArray(others);
+  }
+
   // Returns an item that is in every index.
   Row indexed_item() {
     for (const Row& row : rows(kMusic)) {
@@ -233,18 +240,18 @@ TEST_F(Verify, LeavesTheRowsOfATableThatIsBeingDroppedToTheEngine) {
 TEST_F(Verify, FindsAnEntryThatIsMissing) {
   erase_row(rows(kByYear).front().key);
   EXPECT_THAT(findings(),
-              ElementsAre(HasSubstr("counter: table 'Music', index 'byYear': the catalog says 39"),
-                          AllOf(HasSubstr("index: table 'Music', index 'byYear': the item"),
-                                HasSubstr("has no entry"))));
+              with_counter(HasSubstr("counter: table 'Music', index 'byYear': the catalog says 39"),
+                           {AllOf(HasSubstr("index: table 'Music', index 'byYear': the item"),
+                                  HasSubstr("has no entry"))}));
 }
 
 TEST_F(Verify, FindsEntriesWhoseItemIsNotThere) {
   erase_row(indexed_item().key);
   EXPECT_THAT(findings(),
-              ElementsAre(HasSubstr("counter: table 'Music': the catalog says 59 items"),
-                          AllOf(HasSubstr("index 'byYear': entry"), HasSubstr("is not there")),
-                          AllOf(HasSubstr("index 'byGenre': entry"), HasSubstr("is not there")),
-                          AllOf(HasSubstr("index 'all': entry"), HasSubstr("is not there"))));
+              with_counter(HasSubstr("counter: table 'Music': the catalog says 59 items"),
+                           {AllOf(HasSubstr("index 'byYear': entry"), HasSubstr("is not there")),
+                            AllOf(HasSubstr("index 'byGenre': entry"), HasSubstr("is not there")),
+                            AllOf(HasSubstr("index 'all': entry"), HasSubstr("is not there"))}));
 }
 
 TEST_F(Verify, FindsAnEntryThatShowsAnEarlierItem) {
@@ -298,9 +305,10 @@ TEST_F(Verify, FindsVectorsThatAreNotThoseOfTheirItems) {
   constexpr SpaceId kVectors = kPlain + 3;
   const Row row = rows(kVectors).front();
   erase_row(row.key);
-  EXPECT_THAT(findings(),
-              ElementsAre(HasSubstr("counter: table 'Places', index 'near'"),
-                          AllOf(HasSubstr("index 'near': the item"), HasSubstr("has no entry"))));
+  EXPECT_THAT(
+      findings(),
+      with_counter(HasSubstr("counter: table 'Places', index 'near'"),
+                   {AllOf(HasSubstr("index 'near': the item"), HasSubstr("has no entry"))}));
   std::string changed = row.value;
   changed[10] = static_cast<char>(changed[10] ^ 1);
   put_row(row.key, changed);
@@ -366,8 +374,9 @@ TEST_F(Verify, FindsACounterThatIsWrong) {
   append_big_endian(counters, uint64_t{2});
   append_big_endian(counters, uint64_t{14});
   put_row(catalog_row_key(CatalogRow::kCounters, kPlain), counters);
-  EXPECT_THAT(findings(), ElementsAre("counter: table 'Plain': the catalog says 2 items of 14 "
-                                      "bytes, there are 1 items of 14 bytes"));
+  EXPECT_THAT(findings(), with_counter("counter: table 'Plain': the catalog says 2 items of 14 "
+                                       "bytes, there are 1 items of 14 bytes",
+                                       {}));
 }
 
 TEST_F(Verify, FindsATokenWithoutItsRowByTime) {
@@ -536,7 +545,8 @@ TEST_F(Verify, NamesTheFirstFindingsAndCountsAll) {
   });
   const VerifyReport report = check();
   EXPECT_EQ(report.findings.size(), VerifyReport::kFindingsMax);
-  EXPECT_EQ(report.finding_count, 251U) << "each row, and the counter";
+  EXPECT_EQ(report.finding_count, tests_run_on_a_pair() ? 250U : 251U)
+      << "each row, and the counter of one process";
 }
 
 TEST_F(Verify, PrintsOneLinePerFinding) {
