@@ -575,9 +575,8 @@ http::Response DynamoDbService::page(std::string_view path, const RequestId& id,
   if (!health.writable) {
     body = (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n";
   }
-  if (const auto shared = engine_.store().stats().shared;
-      shared && asks_readiness && shows_database) {
-    body += describe(*shared);
+  if (asks_readiness && shows_database) {
+    if (const auto shared = engine_.store().stats().shared) body += describe(*shared);
   }
   return text(health.writable ? 200 : 503, std::move(body));
 }

@@ -100,7 +100,7 @@ class KilledJobs : public EngineTest, public ::testing::WithParamInterface<Kind>
       case Kind::kBackup:
         return backup_status() == "AVAILABLE";
       case Kind::kRestore:
-        return is_active(described_table("New"));
+        return described_table("New").status == TableStatus::kActive;
       case Kind::kImport:
         return text_of(described_import(), "ImportStatus") == "COMPLETED";
       case Kind::kExport:
@@ -178,18 +178,20 @@ class KilledJobs : public EngineTest, public ::testing::WithParamInterface<Kind>
 
   // Creates what the job reads.
   void prepare() {
-    if (GetParam() == Kind::kImport) return write_object("pk\n", [](int i) { return to_text(i); });
+    if (GetParam() == Kind::kImport)
+      return write_object("pk\n", [](int i) { return std::to_string(i); });
     create(hash_table("Things"));
     if (GetParam() == Kind::kBulkPuts) {
-      return write_object("",
-                          [](int i) { return R"({"Item":{"pk":{"S":")" + to_text(i) + "\"}}}"; });
+      return write_object(
+          "", [](int i) { return R"({"Item":{"pk":{"S":")" + std::to_string(i) + "\"}}}"; });
     }
     administer(admin::kUpdateContinuousBackups,
                {{"TableName", "Things"},
                 {"PointInTimeRecoverySpecification", Item{{"PointInTimeRecoveryEnabled", true}}}});
     for (int i = 0; i < items(); i += kBatch) {
       std::vector<WriteRequest> batch;
-      for (int n = i; n < i + kBatch; ++n) batch.push_back({.put = Item{{"pk", to_text(n)}}});
+      for (int n = i; n < i + kBatch; ++n)
+        batch.push_back({.put = Item{{"pk", std::to_string(n)}}});
       ASSERT_THAT(batch_write({.items = {{"Things", std::move(batch)}}}), IsOk());
     }
     if (GetParam() != Kind::kRestore) return;
@@ -199,7 +201,6 @@ class KilledJobs : public EngineTest, public ::testing::WithParamInterface<Kind>
         "BackupArn");
     ASSERT_TRUE(comes_true([&] { return backup_status() == "AVAILABLE"; }));
   }
-  static std::string to_text(int number) { return std::to_string(number); }
   void write_object(const std::string& header, std::string (*line)(int)) const {
     std::ofstream rows(buckets_ / "mine" / "rows");
     rows << header;
@@ -278,9 +279,6 @@ class KilledJobs : public EngineTest, public ::testing::WithParamInterface<Kind>
   }
   TableDescription described_table(const std::string& table) {
     return must(engine_->describe_table({.table = table})).table;
-  }
-  static bool is_active(const TableDescription& table) {
-    return table.status == TableStatus::kActive;
   }
   Item administer(const admin::Operation& operation, const Item& request) {
     auto answer = engine_->administer(operation, request);

@@ -21,7 +21,7 @@ struct RowPair {
   std::string_view key;
   std::string_view value;
   std::optional<std::string> other_key;   // absent: it names no row
-  std::optional<std::string> other = {};  // the value; absent if there is no such row
+  std::optional<std::string> other = {};  // its value; absent if that row does not exist
 };
 
 class Verification {
