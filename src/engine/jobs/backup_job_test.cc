@@ -66,6 +66,9 @@ class Backups : public EngineTest {
   static std::string backup_key(const std::string& arn) {
     return record_key(RecordKind::kBackup, arn.substr(arn.rfind('/') + 1));
   }
+  static TableDefinition definition_in(const Item& backup) {
+    return must(decode_table(backup.at("Definition").get_if<Binary>()->bytes));
+  }
 };
 
 TEST_F(Backups, AnInterruptedBackupIsTakenAgain) {
@@ -96,11 +99,9 @@ TEST_F(Backups, AnInterruptedRestorationResumes) {
   const std::string arn = create_backup();
   wait_for_backup(arn);
   // A restore whose record is durable, and which has copied half of the rows.
-  const auto kept = Records(engine_->store()).get(backup_key(arn));
-  ASSERT_THAT(kept, IsOk());
-  auto definition = decode_table(kept->at("Definition").get_if<Binary>()->bytes);
-  ASSERT_THAT(definition, IsOk());
-  const auto from = static_cast<SpaceId>(integer_of(*kept, "Space"));
+  const Item kept = must(Records(engine_->store()).get(backup_key(arn)));
+  TableDefinition definition = definition_in(kept);
+  const auto from = static_cast<SpaceId>(integer_of(kept, "Space"));
   std::vector<std::pair<std::string, std::string>> rows;
   ASSERT_THAT(read_range(engine_->store(), {.range = space_range(from)},
                          [&](std::string_view key, std::string_view value) {
@@ -109,15 +110,15 @@ TEST_F(Backups, AnInterruptedRestorationResumes) {
                          }),
               IsOk());
   ASSERT_EQ(rows.size(), 900U);
-  definition->settings.table = "Half";
-  definition->id = "4fd3b6f4-2f3c-4a53-8d3a-1d2c5a0e7f10";
+  definition.settings.table = "Half";
+  definition.id = "4fd3b6f4-2f3c-4a53-8d3a-1d2c5a0e7f10";
   constexpr SpaceId kSpace = 1000;
-  definition->space = kSpace;
-  definition->global_spaces = {kSpace + 1};
+  definition.space = kSpace;
+  definition.global_spaces = {kSpace + 1};
   change(record_key(RecordKind::kRestore, "Half"), [&](Item& record) {
     record = Item{{"Backup", arn},
                   {"From", from},
-                  {"Definition", Binary{encode_table(*definition)}},
+                  {"Definition", Binary{encode_table(definition)}},
                   {"Position", Binary{rows[449].first}}};
   });
   open_directory();
@@ -132,21 +133,19 @@ TEST_F(Backups, AnInterruptedRestorationResumes) {
 TEST_F(Backups, ATableThatIsBeingRestoredHasItsNameAndNothingElse) {
   const std::string arn = create_backup();
   wait_for_backup(arn);
-  const auto kept = Records(engine_->store()).get(backup_key(arn));
-  ASSERT_THAT(kept, IsOk());
-  auto definition = decode_table(kept->at("Definition").get_if<Binary>()->bytes);
-  ASSERT_THAT(definition, IsOk());
-  definition->settings.table = "Waiting";
-  definition->space = 1000;
-  definition->global_spaces = {1001};
+  const Item kept = must(Records(engine_->store()).get(backup_key(arn)));
+  TableDefinition definition = definition_in(kept);
+  definition.settings.table = "Waiting";
+  definition.space = 1000;
+  definition.global_spaces = {1001};
   // The restore of an import that no job resumes, so it cannot end. It pins the backup.
   const std::string waiting = record_key(RecordKind::kRestore, "Waiting");
-  const int64_t from = integer_of(*kept, "Space");
+  const int64_t from = integer_of(kept, "Space");
   change(waiting, [&](Item& record) {
     record = Item{{"Backup", arn},
                   {"From", from},
                   {"Import", "none"},
-                  {"Definition", Binary{encode_table(*definition)}}};
+                  {"Definition", Binary{encode_table(definition)}}};
   });
   Batch pins;
   put_pins(pins, static_cast<SpaceId>(from), {.records = {{std::string(pin_name(waiting)), 0}}});
