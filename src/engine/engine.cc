@@ -55,6 +55,7 @@ Result<void> resume(JobEngine& engine) {
 void maintain(JobEngine& engine) {
   // Failures are repeated by the next run.
   const auto snapshot = engine.catalog->newest_snapshot();
+  if (engine.catalog->refusal()) return engine.leases.release();
   if (engine.is_shared) static_cast<void>(resume(engine));
   if (snapshot && engine.is_shared) {
     static_cast<void>(engine.resource_policies.refresh(**snapshot));
@@ -236,6 +237,11 @@ Result<Item> Engine::administer(const admin::Operation& operation, const Item& r
   auto response = operation.run(*impl_, request);
   if (!response) return Failure(service_error(std::move(response).error()));
   return response;
+}
+
+StoreHealth Engine::health() const {
+  if (const auto reason = impl_->catalog->refusal()) return {.writable = false, .reason = *reason};
+  return impl_->store->health();
 }
 
 EngineStats Engine::stats() const {

@@ -100,6 +100,8 @@ class Engine {
   TransactStore& store();
   bool is_shared() const;  // whether other processes can use the store
   EngineStats stats() const;
+  // That of the store. Also not writable if a newer version of Stator has raised the data's format.
+  StoreHealth health() const;
 
   JobEngine& parts();  // engine/jobs/job_engine.h, for access control and tests
 

@@ -570,7 +570,7 @@ http::Response DynamoDbService::page(std::string_view path, const RequestId& id,
   const bool asks_readiness = path == "/health/ready";
   if (path != "/" && !asks_readiness) return text(404, std::string(kNoOperation));
   if (asks_readiness && is_stopping()) return text(503, "not ready: the server is stopping\n");
-  const StoreHealth health = engine_.store().health();
+  const StoreHealth health = engine_.health();
   std::string body(asks_readiness ? kReady : kHealth);
   if (!health.writable) {
     body = (asks_readiness ? "not ready: " : "unhealthy: ") + health.reason + "\n";

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/raise_format.h"
 #include "server/dynamodb_service.h"
 #include "server/server.h"
 #include "server/service_harness.h"
@@ -37,11 +39,17 @@ class HealthStore final : public test::ForwardingStore {
  public:
   HealthStore() : ForwardingStore(make_memory_store()) {}
 
+  bool is_shared = false;
   bool keeps = false;
   StoreHealth reported = {};
   std::optional<SharedStoreStats> shared = {};
   std::vector<std::move_only_function<void()>> kept = {};
 
+  StoreCapabilities capabilities() const override {
+    StoreCapabilities capabilities = inner_->capabilities();
+    capabilities.several_processes = is_shared;
+    return capabilities;
+  }
   StoreHealth health() const override { return reported; }
   StoreStats stats() const override { return {.shared = shared}; }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
@@ -109,6 +117,27 @@ TEST_F(Health, ReadinessDescribesTheDatabaseThatSeveralServersShare) {
   store_->reported = {.writable = false, .reason = "PostgreSQL cannot be reached"};
   EXPECT_EQ(page("/health/ready").body, "not ready: PostgreSQL cannot be reached\n" + database);
   EXPECT_EQ(page("/").body, "unhealthy: PostgreSQL cannot be reached\n");
+}
+
+TEST(HealthOfOneServer, IsNotReadyAfterANewerVersionRaisedTheFormat) {
+  auto store = std::make_unique<HealthStore>();
+  TransactStore& shared = *store;
+  store->is_shared = true;
+  const auto engine =
+      must(Engine::open(std::move(store), {.sweep_interval = {}, .maintenance_interval = {}}));
+  DynamoDbService service(*engine);
+  const auto ready = [&] {
+    std::optional<http::Response> answer;
+    service.handle(parsed("GET", "/health/ready"),
+                   [&](http::Response response) { answer = std::move(response); });
+    return std::move(answer).value();
+  };
+  ASSERT_TRUE(raise_format(shared, kCatalogFormat + 1));
+  EXPECT_EQ(ready().status, 200) << "this server does not know yet";
+  engine->run_maintenance();
+  EXPECT_EQ(ready().status, 503);
+  EXPECT_EQ(ready().body,
+            "not ready: the data has format 7; this version of Stator reads formats 1 to 6\n");
 }
 
 TEST_F(Health, ClientsAreAcceptedAlsoIfTheirOperationsFail) {

@@ -49,9 +49,9 @@ void write_shared_store(const SharedStoreStats& stats, Text& text) {
   text.sample({{"address", stats.address}}, uint64_t{1});
 }
 
-void write_store(TransactStore& store, bool stopping, Text& text) {
-  const StoreStats stats = store.stats();
-  const bool writable = store.health().writable;
+void write_store(Engine& engine, bool stopping, Text& text) {
+  const StoreStats stats = engine.store().stats();
+  const bool writable = engine.health().writable;
   text.gauge("stator_ready", "1 if GET /health/ready returns 200.",
              uint64_t{writable && !stopping ? 1U : 0U});
   text.gauge("stator_store_writable", "1 if the store takes writes.", uint64_t{writable ? 1U : 0U});
@@ -121,7 +121,7 @@ std::string metrics_page(const MetricsSources& sources) {
   Text text;
   sources.requests.write(text);
   write_http(sources.http, text);
-  write_store(sources.engine.store(), sources.stopping, text);
+  write_store(sources.engine, sources.stopping, text);
   write_engine(sources.engine.stats(), text);
   write_process(sources, text);
   return std::move(text).finish();

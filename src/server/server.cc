@@ -148,7 +148,7 @@ void Server::Impl::sample() const {
                 .engine = engine->stats(),
                 .process = process_stats(),
                 .disk_free_bytes = none ? 0 : space.available,
-                .ready = store.health().writable && !service->is_stopping()});
+                .ready = engine->health().writable && !service->is_stopping()});
 }
 
 void Server::Impl::serve_pages() const {

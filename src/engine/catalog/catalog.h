@@ -90,7 +90,11 @@ class Catalog {
   const Hash128& secret() const { return secret_; }
   // Loads the changes of other processes. Waits for changes in progress. Unchanged tables keep
   // their TablePtr; new versions of known tables share the counters.
+  // Errors: kUnavailable, from then on, if another process has raised the format of the data to one
+  // that this version of Stator cannot read.
   Result<void> refresh();
+  // Returns the message of this error, or null.
+  std::shared_ptr<const std::string> refusal() const { return refusal_.get(); }
 
   // Creates a table. Errors: also kResourceInUse if the name exists.
   Result<TablePtr> create(const CreateTableRequest& settings, int64_t now_ms);
@@ -182,6 +186,7 @@ class Catalog {
   // catalog_load.cc
   Result<void> load();
   Result<void> catch_up();
+  Result<void> check_format();
   Result<CatalogSnapshot> compile(StoredCatalog stored);
   Result<TablePtr> compile_table(TableDefinition definition, uint64_t version);
   Result<std::shared_ptr<Table>> make_table(TableDefinition definition, uint64_t version,
@@ -264,6 +269,7 @@ class Catalog {
   std::map<SpaceId, std::weak_ptr<const Table>> recording_;  // by log: the table that records there
   std::set<SpaceId> dropped_;  // at the last erase_dropped(); guarded by changes_
   AtomicSnapshot<CatalogSnapshot> snapshot_;
+  AtomicSnapshot<std::string> refusal_;  // null unless the format has become unreadable
 };
 
 template <class Attempt>

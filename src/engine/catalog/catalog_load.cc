@@ -76,16 +76,34 @@ Result<void> Catalog::refresh() {
 }
 
 Result<void> Catalog::catch_up() {
+  // Not kCorruption, after which jobs would record that they have failed.
+  if (const auto reason = refusal()) return fail(Code::kUnavailable, *reason);
   STATOR_ASSIGN_OR_RETURN(const uint64_t version, store_.schema_version(*version_row_));
   if (version == snapshot()->version) return {};
   // The rows might not be durable yet. This commit succeeds only when the rows that it read are.
   const std::array<std::string, 1> keys = {version_row_->key()};
   const auto nothing = [](GuardedRows, Batch&) { return Result<void>(); };
   STATOR_RETURN_IF_ERROR(commit_change(store_, keys, nothing));
-  STATOR_ASSIGN_OR_RETURN(StoredCatalog stored, read_catalog(store_));
-  STATOR_ASSIGN_OR_RETURN(CatalogSnapshot loaded, compile(std::move(stored)));
+  auto stored = read_catalog(store_);
+  // Rows of a newer format can be unreadable, so its error comes first.
+  STATOR_RETURN_IF_ERROR(check_format());
+  if (!stored) return failure_of(std::move(stored));
+  STATOR_ASSIGN_OR_RETURN(CatalogSnapshot loaded, compile(*std::move(stored)));
   publish(std::move(loaded));
   return {};
+}
+
+// A newer version of Stator can have raised the format since the startup. It is never lowered.
+Result<void> Catalog::check_format() {
+  std::string stored;
+  STATOR_RETURN_IF_ERROR(read_value(store_, catalog_row_key(CatalogRow::kHeader),
+                                    [&](std::string_view value) { stored = value; }));
+  const auto header = read_catalog_header(stored);
+  if (header) return {};
+  const std::string& reason = header.error().message;
+  refusal_.set(std::make_shared<const std::string>(reason));
+  if (jobs_.report()) jobs_.report()(LogLevel::kError, reason);
+  return fail(Code::kUnavailable, reason);
 }
 
 Result<CatalogSnapshot> Catalog::compile(StoredCatalog stored) {

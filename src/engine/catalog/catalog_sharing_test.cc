@@ -3,10 +3,16 @@
 // table and creates another one.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
+#include "engine/catalog/catalog_change.h"
+#include "engine/catalog/catalog_header.h"
+#include "engine/catalog/job_leases.h"
+#include "engine/catalog/raise_format.h"
 #include "engine/catalog/records.h"
 #include "engine/testing/shared_catalog.h"
+#include "support/forwarding_store.h"
 
 namespace stator {
 namespace {
@@ -267,6 +273,149 @@ TEST_F(CatalogSharing, AgreesOnOneSecretForConcurrentStarts) {
     SharedCatalog third(backend, kSeed + 2);
     ASSERT_EQ(third->secret(), mine->secret());
   }
+}
+
+// Runs an action before its first commit.
+class PreemptedStore final : public test::ForwardingStore {
+ public:
+  PreemptedStore(test::SharedBackend& backend, std::function<void()> action)
+      : ForwardingStore(std::make_shared<test::SharedStore>(backend, kSeed + 9)),
+        action_(std::move(action)) {}
+  void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
+                SchemaVersions expected) override {
+    if (action_) std::exchange(action_, nullptr)();
+    inner_->transact(keys, std::move(decide), std::move(done), expected);
+  }
+
+ private:
+  std::function<void()> action_;
+};
+
+// Raises the format like a process of a newer version, while ours_ has the catalog of before.
+class RaisedFormat : public CatalogSharing {
+ protected:
+  static constexpr uint64_t kNewer = kCatalogFormat + 1;
+  static constexpr const char* kReason =
+      "the data has format 7; this version of Stator reads formats 1 to 6";
+
+  void set_format(uint64_t format) {
+    Batch batch;
+    batch.put(catalog_row_key(CatalogRow::kHeader),
+              encode_catalog_header({.format = format, .secret = ours_->secret()}));
+    ASSERT_THAT(write_or_fail(theirs_.store(), std::move(batch)), IsOk());
+  }
+  uint64_t version_of(const std::string& key) {
+    std::optional<std::string> row;
+    EXPECT_THAT(
+        read_value(theirs_.store(), key, [&](std::string_view value) { row.emplace(value); }),
+        IsOk());
+    return must(read_version(row));
+  }
+};
+
+TEST_F(RaisedFormat, IsRefusedByTheNextReloadAndFromThenOn) {
+  const auto before = ours_->snapshot();
+  ASSERT_THAT(raise_format(theirs_.store(), kNewer), IsOk());
+  EXPECT_EQ(ours_->refusal(), nullptr);
+  EXPECT_THAT(ours_->refresh(), FailsWith(Code::kUnavailable, kReason));
+  ASSERT_NE(ours_->refusal(), nullptr);
+  EXPECT_EQ(*ours_->refusal(), kReason);
+  EXPECT_THAT(ours_->newest_snapshot(), FailsWith(Code::kInternalServerError, kReason));
+  EXPECT_THAT(ours_->create(hash_table("Ours"), kNowMs), FailsWith(Code::kUnavailable, kReason));
+  set_format(kCatalogFormat);
+  EXPECT_THAT(ours_->refresh(), FailsWith(Code::kUnavailable, kReason)) << "until a restart";
+  EXPECT_EQ(ours_->snapshot(), before);
+}
+
+TEST_F(RaisedFormat, IsRefusedByTheNextChange) {
+  ASSERT_THAT(raise_format(theirs_.store(), kNewer), IsOk());
+  EXPECT_THAT(add_tag(*ours_, "ours"), FailsWith(Code::kUnavailable, kReason));
+}
+
+// Rows of the newer format, which come before the header, are not read as damage.
+TEST_F(RaisedFormat, IsTheReasonWhyRowsAreUnreadable) {
+  Batch unknown;
+  unknown.put(catalog_row_key(CatalogRow::kRecord, "unknown"), "");
+  ASSERT_THAT(raise_format(theirs_.store(), kNewer, unknown), IsOk());
+  EXPECT_THAT(ours_->refresh(), FailsWith(Code::kUnavailable, kReason));
+}
+
+TEST_F(RaisedFormat, GivesEveryTableANewVersion) {
+  const auto before = ours_->snapshot();
+  ASSERT_THAT(raise_format(theirs_.store(), kNewer), IsOk());
+  EXPECT_EQ(version_of(catalog_row_key(CatalogRow::kVersion)), before->version + 1);
+  for (const auto* tables : {&before->tables, &before->restoring}) {
+    ASSERT_FALSE(tables->empty());
+    for (const auto& [name, table] : *tables) {
+      EXPECT_GT(version_of(version_key(table->definition().space)), table->version()) << name;
+    }
+  }
+}
+
+TEST_F(RaisedFormat, GivesThousandsOfTablesNewVersionsInSeveralCommits) {
+  constexpr SpaceId kFirst = 1000;
+  constexpr SpaceId kTables = 9000;
+  Batch batch;
+  for (SpaceId space = kFirst; space < kFirst + kTables; ++space) {
+    batch.put_schema_version(version_key(space), 1);
+  }
+  ASSERT_THAT(write_or_fail(theirs_.store(), std::move(batch)), IsOk());
+  ASSERT_THAT(raise_format(theirs_.store(), kNewer), IsOk());
+  for (SpaceId space = kFirst; space < kFirst + kTables; ++space) {
+    ASSERT_GT(version_of(version_key(space)), 1U) << space;
+  }
+}
+
+TEST_F(RaisedFormat, AppliesToATableThatAnotherProcessCreatesJustBefore) {
+  TablePtr created;
+  PreemptedStore store(backend_,
+                       [&] { created = must(ours_->create(hash_table("Ours"), kNowMs)); });
+  ASSERT_THAT(raise_format(store, kNewer), IsOk());
+  ASSERT_NE(created, nullptr);
+  EXPECT_GT(version_of(version_key(created->definition().space)), created->version());
+}
+
+TEST_F(RaisedFormat, TakesTheLeasesOfJobs) {
+  const std::string restored = record_key(RecordKind::kRestore, "Restored");
+  JobLease lease(ours_.store(), record_work(restored), {});
+  ASSERT_THAT(lease.take(), IsOk());
+  ASSERT_TRUE(lease.is_held());
+  ASSERT_THAT(raise_format(theirs_.store(), kNewer), IsOk());
+  EXPECT_THAT(lease.confirm(), FailsWith(Code::kHeld, ""));
+  JobLeases leases(theirs_.store());
+  ASSERT_THAT(leases.look(kNowMs), IsOk());
+  EXPECT_TRUE(leases.is_free(lease.key())) << "servers of the newer version resume the job at once";
+}
+
+// Two servers of this version start on older data. The second one read the header before the first
+// one raised the format, and must not repeat the rows that were written with it.
+TEST_F(RaisedFormat, IsRaisedOnceByServersOfOneVersion) {
+  set_format(kCatalogFormat - 1);
+  SharedCatalog first(backend_, kSeed + 2);
+  const TablePtr table = must(first->create(hash_table("First"), kNowMs));
+  Batch rows;
+  rows.put(catalog_row_key(CatalogRow::kMigration), "");
+  ASSERT_THAT(raise_format(theirs_.store(), kCatalogFormat, rows), IsOk());
+  EXPECT_EQ(version_of(version_key(table->definition().space)), table->version());
+  EXPECT_THAT(first->create(hash_table("Second"), kNowMs), IsOk());
+  EXPECT_THAT(ours_->refresh(), IsOk());
+  expect_agreement();
+}
+
+TEST_F(RaisedFormat, LetsServersOfOneVersionStartAtOnce) {
+  for (uint32_t round = 0; round < 20; ++round) {
+    set_format(kCatalogFormat - 1);
+    std::optional<SharedCatalog> other;
+    std::thread start([&] { other.emplace(backend_, kSeed + 3); });
+    SharedCatalog mine(backend_, kSeed + 2);
+    start.join();
+    const std::string name = "Table" + std::to_string(round);
+    ASSERT_THAT(mine->create(hash_table(name), kNowMs), IsOk());
+    ASSERT_THAT((*other)->refresh(), IsOk());
+    ASSERT_EQ(describe(*(*other)->snapshot()), describe(*mine->snapshot()));
+  }
+  EXPECT_THAT(ours_->refresh(), IsOk());
+  expect_agreement();
 }
 
 }  // namespace

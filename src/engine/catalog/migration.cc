@@ -8,7 +8,6 @@
 // ids or definitions change. Repeating a part has no effect.
 #include "engine/catalog/migration.h"
 
-#include <array>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -17,6 +16,7 @@
 #include "engine/catalog/catalog_codec.h"
 #include "engine/catalog/catalog_commit.h"
 #include "engine/catalog/pins.h"
+#include "engine/catalog/raise_format.h"
 #include "engine/catalog/records.h"
 #include "engine/rows/older_keys.h"
 
@@ -190,20 +190,15 @@ Result<std::map<SpaceId, Pins>> pins_of_records(TransactStore& store) {
   return pins;
 }
 
-Result<void> raise_format(TransactStore& store, uint64_t from, bool begins_moves) {
-  std::map<SpaceId, Pins> pins;
+// The rows that the commit of the new format writes.
+Result<Batch> first_rows(TransactStore& store, uint64_t from, bool begins_moves) {
+  Batch batch;
   if (from < kFirstFormatOfPins) {
-    STATOR_ASSIGN_OR_RETURN(pins, pins_of_records(store));
-  }
-  const std::array<std::string, 1> keys = {catalog_row_key(CatalogRow::kHeader)};
-  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
-    STATOR_ASSIGN_OR_RETURN(CatalogHeader header, read_catalog_header(rows[0].value_or("")));
-    header.format = kCatalogFormat;
-    batch.put(keys[0], encode_catalog_header(header));
+    STATOR_ASSIGN_OR_RETURN(const auto pins, pins_of_records(store));
     for (const auto& [space, of_space] : pins) put_pins(batch, space, of_space);
-    if (begins_moves) batch.put(catalog_row_key(CatalogRow::kMigration), "");
-    return {};
-  });
+  }
+  if (begins_moves) batch.put(catalog_row_key(CatalogRow::kMigration), "");
+  return batch;
 }
 
 }  // namespace
@@ -220,7 +215,9 @@ Result<void> migrate_rows(TransactStore& store, const CatalogHeader& header,
     STATOR_ASSIGN_OR_RETURN(parts, find_parts(store, header.secret));
   }
   if (header.format < kCatalogFormat) {
-    STATOR_RETURN_IF_ERROR(raise_format(store, header.format, !parts.empty() && !is_begun));
+    STATOR_ASSIGN_OR_RETURN(const Batch rows,
+                            first_rows(store, header.format, !parts.empty() && !is_begun));
+    STATOR_RETURN_IF_ERROR(raise_format(store, kCatalogFormat, rows));
   }
   Migration migration(store, report, std::move(position));
   migration.say(LogLevel::kInfo, (is_begun ? "resuming the migration of the data to format "

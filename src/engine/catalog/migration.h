@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Migration: converts rows of an older format to the current one.
 //
-// Steps: the first commit raises the header's format. From then on, older versions of Stator reject
-// the data. It also writes the pins of the jobs in the records and, if rows have older keys, adds
-// the row kMigration. Each further commit moves about a megabyte of rows and stores the last key in
-// kMigration. The last commit erases kMigration.
+// Steps: the first commit raises the header's format (raise_format.h). From then on, older versions
+// of Stator reject the data, also those that run. It also writes the pins of the jobs in the
+// records and, if rows have older keys, adds the row kMigration. Each further commit moves about a
+// megabyte of rows and stores the last key in kMigration. The last commit erases kMigration.
 // Crashes: the next startup resumes after the last moved row.
 // Threads: blocks the caller. Nothing else may use the store. Memory: a few batches.
 // Errors: the store's; kCorruption for damaged definitions, before anything is written.

@@ -8,12 +8,13 @@ namespace {
 
 class LeasedJob final : public Job {
  public:
-  LeasedJob(JobLeases& leases, std::shared_ptr<JobLease> lease, std::unique_ptr<Job> job)
-      : leases_(leases), lease_(std::move(lease)), job_(std::move(job)) {}
+  LeasedJob(EngineCore& engine, std::shared_ptr<JobLease> lease, std::unique_ptr<Job> job)
+      : engine_(engine), lease_(std::move(lease)), job_(std::move(job)) {}
 
   Result<JobState> step() override {
     if (!lease_->is_held() && !lease_->is_lost()) STATOR_RETURN_IF_ERROR(lease_->take());
     if (lease_->is_lost()) return ended();
+    if (!is_format_checked_) STATOR_RETURN_IF_ERROR(check_format());
     auto state = job_->step();
     if (lease_->is_lost() || (state && *state == JobState::kDone)) return ended();
     return state;
@@ -33,14 +34,22 @@ class LeasedJob final : public Job {
   }
 
  private:
+  // Raising the format frees the leases. A lease that was acquired later is of no use.
+  Result<void> check_format() {
+    STATOR_RETURN_IF_ERROR(engine_.catalog->refresh());
+    is_format_checked_ = true;
+    return {};
+  }
+
   JobState ended() {
-    leases_.end(*lease_);
+    engine_.leases.end(*lease_);
     return JobState::kDone;
   }
 
-  JobLeases& leases_;
+  EngineCore& engine_;
   std::shared_ptr<JobLease> lease_;
   std::unique_ptr<Job> job_;
+  bool is_format_checked_ = false;
 };
 
 }  // namespace
@@ -49,7 +58,7 @@ void start_leased(EngineCore& engine, std::string name, LeasedWork work, MakeJob
   auto lease = engine.leases.begin(std::move(work));
   auto job = make(*lease);
   engine.jobs.add(std::move(name),
-                  std::make_unique<LeasedJob>(engine.leases, std::move(lease), std::move(job)));
+                  std::make_unique<LeasedJob>(engine, std::move(lease), std::move(job)));
 }
 
 }  // namespace stator

@@ -187,11 +187,14 @@ class SharedJobs : public EngineTest {
       if (HasFailure()) return;
     }
   }
-  // The owner resumes after another one has finished the job.
-  void wake_up_ours() {
+  // The owner resumes after another one has finished the job. `meanwhile` runs until its job ends.
+  void wake_up_ours(const std::function<void()>& meanwhile = [] {}) {
     our_store_->take_has_written();
     our_store_->let_go();
-    EXPECT_TRUE(comes_true([&] { return ours_->stats().jobs == 0; }));
+    EXPECT_TRUE(comes_true([&] {
+      meanwhile();
+      return ours_->stats().jobs == 0;
+    }));
     EXPECT_FALSE(our_store_->take_has_written());
   }
   // Runs the maintenance of engine_ until it acquires the lease, which ours_ does not renew. Calls

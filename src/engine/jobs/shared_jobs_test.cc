@@ -5,6 +5,8 @@
 #include <fstream>
 
 #include "api/admin/document.h"
+#include "engine/catalog/catalog_header.h"
+#include "engine/catalog/raise_format.h"
 #include "engine/catalog/records.h"
 #include "engine/jobs/shared_jobs_harness.h"
 #include "engine/testing/import_request.h"
@@ -209,6 +211,39 @@ TEST_P(JobSharing, AnEngineThatStopsHandsItsJobsOver) {
   EXPECT_TRUE(comes_true([&] { return is_done(); }));
   check();
   expect_sound();
+}
+
+// A newer version raises the format at each call of the job. The test lowers it again, as this
+// version cannot resume the job otherwise.
+TEST_P(JobSharing, AnOwnerWritesNothingAfterANewerVersionRaisedTheFormat) {
+  for (int call = 0;; ++call) {
+    SCOPED_TRACE("call " + std::to_string(call));
+    ASSERT_LT(call, 1000);
+    prepare();
+    our_store_->hold_after(call);
+    start(*ours_);
+    ASSERT_TRUE(comes_true([&] { return our_store_->is_holding() || is_done(); }));
+    if (!our_store_->is_holding()) break;
+    SharedStore newer(*backend_, 0);
+    ASSERT_THAT(raise_format(newer, kCatalogFormat + 1), IsOk());
+    wake_up_ours([&] {
+      if (ours_->stats().failing_jobs > 0) ours_->run_maintenance();
+    });
+    ours_->run_maintenance();
+    EXPECT_FALSE(ours_->health().writable);
+    Batch lowered;
+    lowered.put(catalog_row_key(CatalogRow::kHeader),
+                encode_catalog_header(
+                    {.format = kCatalogFormat, .secret = engine_->parts().catalog->secret()}));
+    ASSERT_THAT(write_or_fail(newer, std::move(lowered)), IsOk());
+    ASSERT_TRUE(comes_true([&] {
+      engine_->run_maintenance();
+      return is_done();
+    }));
+    check();
+    expect_sound();
+    if (HasFailure()) return;
+  }
 }
 
 class BackupSharing : public JobSharing {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Two engines on one store, like two processes: one writes while the other changes tables.
+#include <map>
 #include <random>
 #include <thread>
 
 #include "engine/catalog/catalog_rows.h"
+#include "engine/catalog/raise_format.h"
 #include "engine/catalog/records.h"
 #include "engine/jobs/job_engine.h"
 #include "engine/testing/engine_harness.h"
@@ -75,6 +77,25 @@ class SchemaRaces : public EngineTest, public ::testing::WithParamInterface<bool
       request.exclusive_start_key = page.last_evaluated_key;
     } while (request.exclusive_start_key);
     return found;
+  }
+  std::map<std::string, std::string> rows() {
+    std::map<std::string, std::string> rows;
+    EXPECT_THAT(read_range(*inner_, {},
+                           [&](std::string_view key, std::string_view value) {
+                             return rows.emplace(key, value).second;
+                           }),
+                IsOk());
+    return rows;
+  }
+  // Undoes what a newer version did to the header.
+  void set_current_format() {
+    const std::string key = catalog_row_key(CatalogRow::kHeader);
+    std::string header;
+    append_big_endian(header, kCatalogFormat);
+    header += rows().at(key).substr(header.size());
+    Batch batch;
+    batch.put(key, header);
+    ASSERT_EQ(write_and_wait(*inner_, std::move(batch)).outcome, CommitOutcome::kCommitted);
   }
   // Removes the counters, which do not work with two engines, and verifies the store.
   void expect_sound() {
@@ -362,6 +383,77 @@ TEST_P(SchemaRaces, ATableThatOthersCreatedIsFoundByEveryOperation) {
     const std::string table = "Table" + std::to_string(i);
     ASSERT_THAT(others_->create_table(hash_table(table)), IsOk());
     EXPECT_TRUE(operations[i](table)) << i;
+  }
+}
+
+// A process of a newer version raises the format before each kind of request.
+TEST_P(SchemaRaces, EveryRequestIsRefusedAfterANewerVersionRaisedTheFormat) {
+  CreateTableRequest table = hash_table();
+  table.stream = {.enabled = true, .view = StreamViewType::kKeysOnly};
+  create(table);
+  const Item key{{"pk", "a"}};
+  ASSERT_THAT(put("Things", key), IsOk());
+  const std::string stream = must(engine_->list_streams({})).streams.at(0).arn;
+  const std::string shard = must(engine_->describe_stream({.stream = stream})).stream.shards[0].id;
+  const GetShardIteratorRequest from_start{
+      .stream = stream, .shard = shard, .type = ShardIteratorType::kTrimHorizon};
+  const std::string iterator = must(engine_->get_shard_iterator(from_start)).iterator;
+  const auto error_of = [](auto result) {
+    return result ? std::string("no error") : result.error().message;
+  };
+  const std::vector<std::function<std::string()>> requests = {
+      [&] { return error_of(put("Things", {{"pk", "b"}})); },
+      [&] { return error_of(update({.table = "Things", .key = key, .update = "SET n = pk"})); },
+      [&] { return error_of(erase({.table = "Things", .key = key})); },
+      [&] { return error_of(batch_write({.items = {{"Things", {{.put = Item(key)}}}}})); },
+      [&] {
+        return error_of(transact(
+            {.items = {{.action = TransactAction::kPut, .table = "Things", .item = key}}}));
+      },
+      [&] {
+        return error_of(
+            call_and_wait(*engine_, &Engine::get_item, {.table = "Things", .key = key}));
+      },
+      [&] {
+        return error_of(call_and_wait(*engine_, &Engine::batch_get_item,
+                                      {.items = {{"Things", {.keys = {key}}}}}));
+      },
+      [&] {
+        return error_of(call_and_wait(*engine_, &Engine::transact_get_items,
+                                      {.items = {{.table = "Things", .key = key}}}));
+      },
+      [&] { return error_of(read(ScanRequest{.table = "Things"})); },
+      [&] {
+        return error_of(call_and_wait(*engine_, &Engine::execute_statement,
+                                      {.statement = "SELECT * FROM Things"}));
+      },
+      [&] { return error_of(engine_->create_table(hash_table("Other"))); },
+      [&] { return error_of(engine_->update_table(with_index("byColor"))); },
+      [&] { return error_of(engine_->delete_table({.table = "Things"})); },
+      [&] { return error_of(engine_->describe_table({.table = "Things"})); },
+      [&] { return error_of(engine_->list_tables({})); },
+      [&] { return error_of(engine_->describe_stream({.stream = stream})); },
+      [&] { return error_of(engine_->get_shard_iterator(from_start)); },
+      [&] {
+        return error_of(call_and_wait(*engine_, &Engine::get_records, {.iterator = iterator}));
+      },
+      [&] {
+        engine_->run_maintenance();
+        return engine_->health().reason;
+      }};
+  others_.reset();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    SCOPED_TRACE(i);
+    open(std::make_unique<SharedByTwo>(inner_));
+    EXPECT_TRUE(engine_->health().writable);
+    ASSERT_THAT(raise_format(*inner_, kCatalogFormat + 1), IsOk());
+    const auto before = rows();
+    EXPECT_EQ(requests[i](), "the data has format 7; this version of Stator reads formats 1 to 6");
+    EXPECT_FALSE(engine_->health().writable);
+    EXPECT_EQ(requests[0](), engine_->health().reason) << "as each later request";
+    engine_.reset();
+    EXPECT_EQ(rows(), before);
+    set_current_format();
   }
 }
 

@@ -6,9 +6,12 @@
 // complete and in order. A shard that ends before it cannot grow. A boundary at or after the
 // position does not end its shard yet, because earlier records can still appear.
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "api/validation/validate.h"
+#include "engine/catalog/catalog_change.h"
 #include "engine/core/arns.h"
 #include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
@@ -189,6 +192,7 @@ class ReadOfRecords {
     }
     STATOR_ASSIGN_OR_RETURN(found_, find_stream(engine_, snapshot, arn_));
     if (found_.log->space != iterator_->log) return stream_not_found(arn_);
+    catalog_version_ = snapshot.version;
     return {};
   }
 
@@ -214,11 +218,23 @@ class ReadOfRecords {
   std::string_view arn_;  // refers to the request; set with iterator_
   std::optional<ShardIterator> iterator_;
   FoundStream found_;
+  uint64_t catalog_version_ = 0;
   uint64_t safe_ = 0;
   Result<GetRecordsResponse> response_;
 };
 
+// The log of a dropped table has no table whose version could be compared.
+Result<void> check_catalog_version(ReadView& view, uint64_t expected) {
+  std::optional<std::string> row;
+  STATOR_RETURN_IF_ERROR(view.get(catalog_row_key(CatalogRow::kVersion),
+                                  [&](std::string_view value) { row = value; }));
+  STATOR_ASSIGN_OR_RETURN(const uint64_t version, read_version(row));
+  if (version != expected) return fail(kBehind, "the catalog has changed");
+  return {};
+}
+
 Result<void> ReadOfRecords::operator()(ReadView& view) {
+  if (engine_.is_shared) STATOR_RETURN_IF_ERROR(check_catalog_version(view, catalog_version_));
   const int64_t now_ms = engine_.now_ms();
   const int64_t limit = request_.limit.value_or(kRecordsMax);
   ShardIterator iterator = *iterator_;
