@@ -1,26 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/counters.h"
 
-#include <new>
+#include <memory>
 
 namespace stator::metrics {
-namespace {
 
-constexpr std::size_t kCellsPerLine = 64 / sizeof(uint64_t);
+Counters::~Counters() {
+  for (const auto& shard : shards_) delete[] shard.load(std::memory_order_relaxed);
+}
 
-}  // namespace
-
-Counters::Counters(std::size_t count)
-    : stride_((count + kCellsPerLine - 1) / kCellsPerLine * kCellsPerLine + kCellsPerLine),
-      cells_(static_cast<std::atomic<uint64_t>*>(
-          std::calloc(stride_ * kShards, sizeof(std::atomic<uint64_t>)))) {
-  if (!cells_) throw std::bad_alloc();
+// Threads that share a shard can make its cells at once; those of the first one stay.
+Counters::Cell* Counters::make_cells(std::atomic<Cell*>& shard) {
+  constexpr std::size_t kCellsPerLine = 64 / sizeof(Cell);
+  // No cache line has cells of two shards.
+  auto cells = std::make_unique<Cell[]>(count_ + kCellsPerLine);
+  Cell* expected = nullptr;
+  if (!shard.compare_exchange_strong(expected, cells.get(), std::memory_order_acq_rel)) {
+    return expected;
+  }
+  return cells.release();
 }
 
 uint64_t Counters::total(std::size_t counter) const {
   uint64_t sum = 0;
-  for (std::size_t shard = 0; shard < kShards; ++shard) {
-    sum += cells_[shard * stride_ + counter].load(std::memory_order_relaxed);
+  for (const auto& shard : shards_) {
+    const Cell* const cells = shard.load(std::memory_order_acquire);
+    if (cells != nullptr) sum += cells[counter].load(std::memory_order_relaxed);
   }
   return sum;
 }

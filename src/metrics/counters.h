@@ -2,7 +2,7 @@
 // Counters: a fixed array of counters that many threads increase at once.
 //
 // Each counter has a cell per shard, and each thread uses one shard, so that threads rarely share a
-// cache line. A total is the sum of the cells.
+// cache line. A shard has no memory before a thread uses it. A total is the sum of the cells.
 // Thread safety: any thread; nothing waits.
 // Visibility: a total includes every increase that happened before the call, and might include
 // later ones.
@@ -12,18 +12,24 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <span>
 
 namespace stator::metrics {
 
 class Counters {
+  using Cell = std::atomic<uint64_t>;
+
  public:
-  explicit Counters(std::size_t count);
+  explicit Counters(std::size_t count) : count_(count) {}
+  Counters(const Counters&) = delete;
+  Counters& operator=(const Counters&) = delete;
+  ~Counters();
 
   void add(std::size_t counter, uint64_t amount = 1) {
-    cells_[this_shard() * stride_ + counter].fetch_add(amount, std::memory_order_relaxed);
+    std::atomic<Cell*>& shard = shards_[this_shard()];
+    Cell* cells = shard.load(std::memory_order_acquire);
+    if (cells == nullptr) cells = make_cells(shard);
+    cells[counter].fetch_add(amount, std::memory_order_relaxed);
   }
   uint64_t total(std::size_t counter) const;
 
@@ -31,13 +37,10 @@ class Counters {
   static constexpr std::size_t kShards = 16;
   static std::size_t this_shard();
 
-  struct Free {
-    void operator()(std::atomic<uint64_t>* cells) const { std::free(cells); }
-  };
+  Cell* make_cells(std::atomic<Cell*>& shard);
 
-  const std::size_t stride_;  // whole cache lines
-  // From calloc, so that cells that no thread uses need no memory.
-  const std::unique_ptr<std::atomic<uint64_t>[], Free> cells_;
+  const std::size_t count_;
+  std::array<std::atomic<Cell*>, kShards> shards_ = {};
 };
 
 // A histogram takes one counter per bucket, one for values above the last bound, and the sum.
