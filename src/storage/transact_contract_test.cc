@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "storage/transact_fixture.h"
+#include "support/must.h"
 
 namespace stator {
 namespace {
@@ -18,6 +19,7 @@ namespace {
 using test::commit_version_in;
 using test::IsOk;
 using test::kSeed;
+using test::must;
 using test::Row;
 using Keys = std::vector<std::string>;
 
@@ -387,6 +389,29 @@ TEST_P(TransactContract, ReadsOneStateWhileOthersMoveBetweenKeys) {
                 IsOk());
     ASSERT_EQ(sum, 2 * 400);
   }
+}
+
+TEST_P(TransactContract, AViewVisitsSeveralKeysInTheirOrder) {
+  Batch rows;
+  rows.put("a", "1");
+  rows.put("b", "2");
+  write(store(), rows);
+  const std::vector<std::string> keys = {"b", "absent", "a", "b"};
+  const auto visited = [&](std::size_t rows_max) {
+    return must(with_view(store(), [&](ReadView& view) -> Result<std::string> {
+      std::string all;
+      std::size_t count = 0;
+      STATOR_RETURN_IF_ERROR(
+          view.get_many(keys, [&](std::size_t part, std::string_view key, std::string_view value) {
+            all.append(std::to_string(part)).append(key).append(value).append(" ");
+            return ++count < rows_max;
+          }));
+      STATOR_RETURN_IF_ERROR(view.get_many({}, [&](auto...) { return ++count > 0; }));
+      return all;
+    }));
+  };
+  EXPECT_EQ(visited(4), "0b2 2a1 3b2 ");
+  EXPECT_EQ(visited(2), "0b2 2a1 ");
 }
 
 TEST_P(TransactContract, AViewPassesTheErrorOfItsBodyOn) {

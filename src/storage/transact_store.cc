@@ -22,6 +22,15 @@ T wait_for(Start start) {
 
 }  // namespace
 
+Result<void> ReadView::get_many(std::span<const std::string> keys, ReadVisitor visit) {
+  bool more = true;
+  for (std::size_t part = 0; more && part < keys.size(); ++part) {
+    STATOR_RETURN_IF_ERROR(
+        get(keys[part], [&](std::string_view value) { more = visit(part, keys[part], value); }));
+  }
+  return {};
+}
+
 CommitResult transact_and_wait(TransactStore& store, std::span<const std::string> keys,
                                FunctionRef<Batch(GuardedRows)> decide, SchemaVersions expected) {
   return wait_for<CommitResult>([&](CommitDone done) {

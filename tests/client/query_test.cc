@@ -149,6 +149,31 @@ TEST_P(Queries, OfALocalIndexFetchUnprojectedAttributes) {
       (Item{{"pk", "a"}, {"sk", 9}, {"rank", 0}, {"place", "p"}, {"note", "n9"}, {"rest", false}}));
 }
 
+TEST_P(Queries, OfALocalIndexFetchEachItemOnceInPagesOfAnySize) {
+  std::vector<int64_t> expected;
+  for (int i = 0; i < 70; ++i) {
+    put("Things", {{"pk", "many"}, {"sk", 100 - i}, {"rank", i}, {"rest", std::string(i, 'x')}});
+    expected.push_back(100 - i);
+  }
+  QueryRequest request = {.table = "Things",
+                          .index = "LocalByRank",
+                          .key_condition = "pk = :a",
+                          .values = {{{":a", "many"}}},
+                          .select = Select::kAllAttributes};
+  for (const bool forward : {true, false}) {
+    request.forward = forward;
+    for (const int limit : {1, 31, 32, 33, 69, 70, 100}) {
+      request.limit = limit;
+      const std::vector<PageResult> all = pages(request);
+      EXPECT_EQ(std::ssize(all), 70 / limit + 1);
+      EXPECT_EQ(all[0].count, std::min(limit, 70));
+      EXPECT_EQ(found(request), expected) << limit;
+    }
+    std::ranges::reverse(expected);
+  }
+  for (const Item& item : all_items(request)) EXPECT_TRUE(item.contains("rest"));
+}
+
 TEST_P(Queries, OfAGlobalIndexPageOverTiesInBothDirections) {
   for (const bool forward : {true, false}) {
     QueryRequest request = by_place();

@@ -272,6 +272,20 @@ TEST_P(Vectors, AreFoundInOneStateWhileOthersWrite) {
 
 // ---- Results of a search
 
+TEST_P(Vectors, AreAsManyAsARequestCanWant) {
+  constexpr int kMost = 100;
+  CreateTableRequest request = hash_table("Things");
+  request.vector_indexes = {vectors_on("near", 1)};
+  request.vector_indexes->front().distance_function = VectorDistanceFunction::kEuclidean;
+  create(request);
+  std::vector<float> distances;
+  for (int i = 0; i < kMost; ++i) {
+    put("Things", {{"pk", std::to_string(i)}, {"vector", list_of({static_cast<float>(i)})}});
+    distances.push_back(static_cast<float>(i));
+  }
+  EXPECT_EQ(scores({.vector = {0}, .top_k = kMost}), distances);
+}
+
 TEST_P(Vectors, AreOrderedByDistance) {
   CreateTableRequest request = hash_table("Things");
   VectorIndexDefinition far = vectors_on("far", 2);

@@ -31,6 +31,7 @@ Item key_of(int number) {
 Item item_of(int number, int version = 0) {
   Item item = key_of(number);
   item.emplace("version", version);
+  item.emplace("vector", List{number});
   return item;
 }
 
@@ -54,6 +55,16 @@ class RoundTrips : public testing::Test {
     indexed.global_indexes = {
         {.name = "ByVersion", .key_schema = {{"version", KeyType::kHash}}, .projection = {}}};
     create(indexed);
+    CreateTableRequest local = table("Local");
+    local.attributes.push_back({"version", ScalarType::kN});
+    local.local_indexes = {{.name = "ByVersion",
+                            .key_schema = {{"pk", KeyType::kHash}, {"version", KeyType::kRange}},
+                            .projection = {.type = ProjectionType::kKeysOnly}}};
+    create(local);
+    CreateTableRequest vectors = table("Vectors");
+    vectors.vector_indexes = {
+        {.name = "Near", .vector_attribute = "vector", .projection = {}, .dimensions = 1}};
+    create(vectors);
     create(table("Long"));
     for (int i = kItems; i < kItemsOfLong; ++i) {
       ASSERT_THAT(database_->put_item({.table = "Long", .item = item_of(i)}), IsOk());
@@ -75,6 +86,13 @@ class RoundTrips : public testing::Test {
     for (int i = 0; i < kItems; ++i) {
       ASSERT_THAT(database_->put_item({.table = request.table, .item = item_of(i)}), IsOk());
     }
+  }
+
+  // An iterator of the first shard.
+  std::string iterator_of(const std::string& table) {
+    const std::string arn = must(database_->list_streams({.table = table})).streams.at(0).arn;
+    const Shard shard = must(database_->describe_stream({.stream = arn})).stream.shards.at(0);
+    return must(database_->get_shard_iterator({.stream = arn, .shard = shard.id})).iterator;
   }
 
   // `request` has a number that it can write, since nothing is written if an item stays the same.
@@ -139,8 +157,23 @@ TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
     return database.query(
         {.table = "Long", .key_condition = "pk = :pk", .values = Values{{":pk", "a"}}});
   });
+  measure("`Query` of up to 32 items of which a local index lacks attributes",
+          [](Database& database, int) {
+            return database.query({.table = "Local",
+                                   .index = "ByVersion",
+                                   .key_condition = "pk = :pk",
+                                   .values = Values{{":pk", "a"}},
+                                   .select = Select::kAllAttributes});
+          });
   measure("`Scan` of up to 32 items",
           [](Database& database, int) { return database.scan({.table = "Plain"}); });
+  measure("`SearchVectors` for up to 32 items", [](Database& database, int) {
+    return database.search_vectors(
+        {.table = "Vectors", .index = "Near", .vector = {1}, .top_k = kItems});
+  });
+  const std::string iterator = iterator_of("Streamed");
+  measure("`GetRecords`",
+          [&](Database& database, int) { return database.get_records({.iterator = iterator}); });
   measure("`PutItem`", [](Database& database, int number) {
     return database.put_item({.table = "Plain", .item = item_of(1, number)});
   });

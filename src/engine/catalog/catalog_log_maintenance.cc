@@ -149,7 +149,7 @@ Result<void> Catalog::trim(SpaceId log, const std::vector<ShardBoundary>& bounda
   for (unsigned log_partition = 0; log_partition < kLogPartitions; ++log_partition) {
     STATOR_RETURN_IF_ERROR(store_.drop_range(log_range(log, log_partition, 0, given_up_before)));
   }
-  return store_.drop_range(boundary_range(log, given_up_before));
+  return store_.drop_range(boundary_range(log, 0, given_up_before));
 }
 
 }  // namespace stator

@@ -144,8 +144,8 @@ void put_boundary(Batch& batch, SpaceId log, const ShardBoundary& boundary) {
   batch.put_versioned(partition_of(log, kBoundaryPartition), {}, value);
 }
 
-KeyRange boundary_range(SpaceId log, uint64_t to) {
-  return commit_version_range(log, kBoundaryPartition, 0, to);
+KeyRange boundary_range(SpaceId log, uint64_t from, uint64_t to) {
+  return commit_version_range(log, kBoundaryPartition, from, to);
 }
 
 bool is_boundary(std::string_view key) {
@@ -160,21 +160,19 @@ Result<ShardBoundary> read_boundary(std::string_view key, std::string_view value
                        .stream_ms = read_time(value.substr(9))};
 }
 
-Result<std::vector<ShardBoundary>> read_boundaries(ReadView& view, SpaceId log, uint64_t from,
-                                                   std::size_t count_max) {
+Result<std::vector<ShardBoundary>> read_boundaries(ReadView& view, SpaceId log) {
   std::vector<ShardBoundary> boundaries;
   Result<void> read;
-  STATOR_RETURN_IF_ERROR(
-      view.scan({.range = commit_version_range(log, kBoundaryPartition, from, UINT64_MAX)},
-                [&](std::string_view key, std::string_view value) {
-                  auto boundary = read_boundary(key, value);
-                  if (boundary) {
-                    boundaries.push_back(*boundary);
-                  } else {
-                    read = failure_of(std::move(boundary));
-                  }
-                  return read.has_value() && boundaries.size() < count_max;
-                }));
+  STATOR_RETURN_IF_ERROR(view.scan({.range = boundary_range(log, 0)},
+                                   [&](std::string_view key, std::string_view value) {
+                                     auto boundary = read_boundary(key, value);
+                                     if (boundary) {
+                                       boundaries.push_back(*boundary);
+                                     } else {
+                                       read = failure_of(std::move(boundary));
+                                     }
+                                     return read.has_value();
+                                   }));
   STATOR_RETURN_IF_ERROR(std::move(read));
   return boundaries;
 }

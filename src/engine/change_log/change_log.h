@@ -101,11 +101,11 @@ struct ShardBoundary {
 
 void put_boundary(Batch& batch, SpaceId log, const ShardBoundary& boundary);
 Result<ShardBoundary> read_boundary(std::string_view key, std::string_view value);  // kCorruption
-// Returns the boundaries from commit version `from` on, oldest first, at most `count_max`.
-Result<std::vector<ShardBoundary>> read_boundaries(ReadView& view, SpaceId log, uint64_t from = 0,
-                                                   std::size_t count_max = SIZE_MAX);
+// Returns all boundaries, oldest first.
+Result<std::vector<ShardBoundary>> read_boundaries(ReadView& view, SpaceId log);
 
-KeyRange boundary_range(SpaceId log, uint64_t to);  // of the boundaries below `to`
+// The rows of the boundaries with commit versions in [from, to).
+KeyRange boundary_range(SpaceId log, uint64_t from, uint64_t to = UINT64_MAX);
 // Whether a row of the log's space is a boundary. All other rows are records.
 bool is_boundary(std::string_view key);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/query/page.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -96,13 +98,18 @@ RangeRead PageRead<R>::take_range(std::size_t part) {
           .expected_rows = plan_.limit.value_or(0)};
 }
 
+// The number of rows after which the page ends at the latest.
+template <class R>
+std::size_t PageRead<R>::rows_left() const {
+  return plan_.limit ? *plan_.limit - static_cast<std::size_t>(response_.scanned_count) : SIZE_MAX;
+}
+
 // Counts a row. Returns true if the page ends with it.
 template <class R>
 bool PageRead<R>::count(std::size_t row_bytes) {
   ++response_.scanned_count;
   examined_bytes_ += row_bytes;
-  return (plan_.limit && static_cast<std::size_t>(response_.scanned_count) >= *plan_.limit) ||
-         examined_bytes_ + fetched_bytes_ >= kPageBytesMax;
+  return rows_left() == 0 || examined_bytes_ + fetched_bytes_ >= kPageBytesMax;
 }
 
 template <class R>
@@ -122,21 +129,17 @@ Result<void> PageRead<R>::read_fetching(ReadView& view, std::size_t part) {
   RangeRead& rest = ranges_[part];
   bool more = true;
   while (more) {
+    const std::size_t wanted = std::min(kFetchRows, rows_left());
     std::vector<EncodedItem> entries;
     std::string row;
     STATOR_RETURN_IF_ERROR(view.scan(rest, [&](std::string_view key, std::string_view value) {
       row = key;
       if (size_in_partition(ItemView(value), hash(part))) entries.emplace_back(value);
-      return entries.size() < kFetchRows;
+      return entries.size() < wanted;
     }));
-    more = entries.size() == kFetchRows;
-    for (const EncodedItem& entry : entries) {
-      STATOR_ASSIGN_OR_RETURN(const bool last, fetch(view, ItemView(entry)));
-      if (last) {
-        response_.last_evaluated_key = key_of(plan_, ItemView(entry));
-        return {};
-      }
-    }
+    more = entries.size() == wanted;
+    STATOR_RETURN_IF_ERROR(fetch(view, entries));
+    if (response_.last_evaluated_key) return {};
     if (plan_.direction == Direction::kForward) {
       rest.range.begin = row + '\0';
     } else {
@@ -148,17 +151,24 @@ Result<void> PageRead<R>::read_fetching(ReadView& view, std::size_t part) {
 
 // DynamoDB reads the whole item. The read units of each item are rounded up separately.
 template <class R>
-Result<bool> PageRead<R>::fetch(ReadView& view, ItemView entry) {
+Result<void> PageRead<R>::fetch(ReadView& view, std::span<const EncodedItem> entries) {
   const Table& table = *plan_.table;
-  STATOR_RETURN_IF_ERROR(
-      view.get(item_row_key(table.secret(), table.key(), entry), [&](std::string_view value) {
-        const ItemView item(value);
-        const std::size_t bytes = item_size_bytes(item);
-        fetched_bytes_ += bytes;
-        fetch_units_ += read_units(bytes);
-        take(item);
-      }));
-  return count(item_size_bytes(entry));
+  std::vector<std::string> keys;
+  keys.reserve(entries.size());
+  for (const EncodedItem& entry : entries) {
+    keys.push_back(item_row_key(table.secret(), table.key(), ItemView(entry)));
+  }
+  return view.get_many(keys, [&](std::size_t i, std::string_view, std::string_view value) {
+    const ItemView item(value);
+    const std::size_t bytes = item_size_bytes(item);
+    fetched_bytes_ += bytes;
+    fetch_units_ += read_units(bytes);
+    take(item);
+    const ItemView entry(entries[i]);
+    if (!count(item_size_bytes(entry))) return true;
+    response_.last_evaluated_key = key_of(plan_, entry);
+    return false;
+  });
 }
 
 template class PageRead<PageResponse>;

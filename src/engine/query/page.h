@@ -7,6 +7,7 @@
 // gigabytes of items.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -39,10 +40,11 @@ class PageRead {
  private:
   const Item& hash(std::size_t part) const;
   RangeRead take_range(std::size_t part);
+  std::size_t rows_left() const;
   bool count(std::size_t row_bytes);
   void take(ItemView item);
   Result<void> read_fetching(ReadView& view, std::size_t part);
-  Result<bool> fetch(ReadView& view, ItemView entry);
+  Result<void> fetch(ReadView& view, std::span<const EncodedItem> entries);
 
   RangePlan plan_;
   std::vector<RangeRead> ranges_;

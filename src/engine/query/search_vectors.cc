@@ -20,6 +20,7 @@ namespace stator {
 namespace {
 
 constexpr std::size_t kResponseBytesMax = 16UL << 20;
+constexpr std::size_t kItemsAtOnce = 32;
 constexpr std::size_t kSearchBytesMin = 1024;  // minimum of the consumed capacity
 
 // The nearest vectors found so far, as a heap with the farthest at the front.
@@ -106,16 +107,7 @@ class Search {
     cached_.reset();
     STATOR_RETURN_IF_ERROR(candidates ? look_at(*candidates, view, nearest)
                                       : look_at_all(view, nearest));
-    std::size_t bytes = 0;
-    for (const Nearest::Found& found : std::move(nearest).sorted()) {
-      std::optional<EncodedItem> item;
-      STATOR_RETURN_IF_ERROR(take(view, found.item_key, item));
-      bytes += item->size();
-      if (bytes > kResponseBytesMax) break;
-      response_.items.append(*item);
-      response_.scores.push_back(found.score);
-    }
-    return {};
+    return take_all(view, std::move(nearest).sorted());
   }
 
   Result<SearchVectorsResponse> finish() {
@@ -203,20 +195,43 @@ class Search {
 
   std::size_t vector_bytes() const { return index_->shape.dimensions * sizeof(float); }
 
-  // Reads an item, and sets `shown` to the part that the response contains.
-  Result<void> take(ReadView& view, const std::string& key, std::optional<EncodedItem>& shown) {
-    bool is_wanted = true;
-    STATOR_ASSIGN_OR_RETURN(const bool found, view.get(key, [&](std::string_view value) {
-      const ItemView item(value);
-      is_wanted = std::ranges::all_of(wanted_, [&](const auto& attribute) {
-        return same_key_value(item.find(attribute.first), attribute.second);
-      });
-      shown = shown_of(item);
-    }));
-    if (!found) return fail(Code::kCorruption, "A vector index has a row without its item");
+  // Reads the items, as many as fit into the response.
+  Result<void> take_all(ReadView& view, const std::vector<Nearest::Found>& found) {
+    std::vector<std::string> keys;
+    for (std::size_t from = 0; from < found.size() && !is_full_; from += keys.size()) {
+      keys.clear();
+      for (std::size_t i = from; i < std::min(found.size(), from + kItemsAtOnce); ++i) {
+        keys.push_back(found[i].item_key);
+      }
+      std::size_t next = 0;
+      Result<void> taken;
+      STATOR_RETURN_IF_ERROR(
+          view.get_many(keys, [&](std::size_t part, std::string_view, std::string_view value) {
+            if (part != next) return false;
+            taken = take(ItemView(value), found[from + next++].score);
+            return taken && !is_full_;
+          }));
+      STATOR_RETURN_IF_ERROR(std::move(taken));
+      if (!is_full_ && next < keys.size()) {
+        return fail(Code::kCorruption, "A vector index has a row without its item");
+      }
+    }
+    return {};
+  }
+
+  Result<void> take(ItemView item, float score) {
+    const bool is_wanted = std::ranges::all_of(wanted_, [&](const auto& attribute) {
+      return same_key_value(item.find(attribute.first), attribute.second);
+    });
     // Another value of the attribute has the same hash.
     if (!is_wanted) return fail(Code::kInternalServerError, "Two values have one hash");
-    returned_bytes_ += item_size_bytes(ItemView(*shown));
+    const EncodedItem shown = shown_of(item);
+    returned_bytes_ += item_size_bytes(ItemView(shown));
+    response_bytes_ += shown.size();
+    is_full_ = response_bytes_ > kResponseBytesMax;
+    if (is_full_) return {};
+    response_.items.append(shown);
+    response_.scores.push_back(score);
     return {};
   }
 
@@ -259,7 +274,9 @@ class Search {
   VectorCache* cache_ = nullptr;                 // null on a shared store
   std::shared_ptr<const CachedVectors> cached_;  // held until the candidates are known
   std::size_t examined_bytes_ = 0;
-  std::size_t returned_bytes_ = 0;
+  std::size_t returned_bytes_ = 0;  // of the items, as capacity counts them
+  std::size_t response_bytes_ = 0;  // of the items, encoded
+  bool is_full_ = false;            // the response
   SearchVectorsResponse response_;
 };
 

@@ -6,9 +6,11 @@
 // complete and in order. A shard that ends before it cannot grow. A boundary at or after the
 // position does not end its shard yet, because earlier records can still appear.
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "api/validation/validate.h"
 #include "engine/catalog/catalog_change.h"
@@ -175,6 +177,8 @@ StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret
   return record;
 }
 
+// The log of a dropped table has no table whose version could be compared, so a shared store reads
+// the version of the catalog.
 class ReadOfRecords {
  public:
   using Response = GetRecordsResponse;
@@ -182,16 +186,18 @@ class ReadOfRecords {
   ReadOfRecords(EngineCore& engine, const GetRecordsRequest& request)
       : engine_(engine),
         request_(request),
+        now_ms_(engine.now_ms()),
         secret_(stream_secret(engine.catalog->secret())),
         iterator_(read_shard_iterator(secret_, request.iterator, arn_)) {}
 
   Result<void> prepare(const EngineCore&, const CatalogSnapshot& snapshot) {
     if (!iterator_) return fail(Code::kValidation, messages::kInvalidIterator);
-    if (iterator_->issued_ms <= engine_.now_ms() - kIteratorLifetimeMs) {
+    if (iterator_->issued_ms <= now_ms_ - kIteratorLifetimeMs) {
       return fail(Code::kExpiredIterator, messages::kIteratorExpired);
     }
     STATOR_ASSIGN_OR_RETURN(found_, find_stream(engine_, snapshot, arn_));
     if (found_.log->space != iterator_->log) return stream_not_found(arn_);
+    if (engine_.is_shared) keys_ = {catalog_row_key(CatalogRow::kVersion)};
     catalog_version_ = snapshot.version;
     return {};
   }
@@ -201,73 +207,103 @@ class ReadOfRecords {
     if (!engine_.is_shared) return read_safe(std::move(done));
     engine_.blocking.post([this, done = std::move(done)]() mutable { read_safe(std::move(done)); });
   }
-  Result<void> operator()(ReadView& view);
-  Result<GetRecordsResponse> finish() { return std::move(response_); }
+  // Visits the rows of the read.
+  bool operator()(std::size_t part, std::string_view key, std::string_view value) {
+    if (part < keys_.size()) return is_newest(value);
+    if (part == keys_.size()) return has_succeeded(take_boundary(key, value));
+    return (keys_.empty() || is_newest_) && is_readable() && has_succeeded(take_change(key, value));
+  }
+  Result<GetRecordsResponse> finish();
 
  private:
-  void read_safe(ReadDone done) {
-    const auto safe = engine_.store->safe_position();
-    if (!safe) return done(Failure(safe.error()));
-    safe_ = static_cast<uint64_t>(*safe);
-    engine_.store->with_view(*this, std::move(done));
+  void read_safe(ReadDone done);
+  bool is_newest(std::string_view row) {
+    const auto version = read_version(std::string(row));
+    return is_newest_ = version && *version == catalog_version_;
+  }
+  // Keeps the error. Returns whether the read goes on.
+  bool has_succeeded(Result<bool> wants_more) {
+    if (!wants_more) failure_ = failure_of(std::move(wants_more));
+    return failure_ && *wants_more;
+  }
+  Result<bool> take_boundary(std::string_view key, std::string_view value);
+  Result<bool> take_change(std::string_view key, std::string_view value);
+  // Whether no record of the shard can have been trimmed. Call it after the boundaries.
+  bool is_readable() const {
+    return begin_ && begin_->commit_version == iterator_->begin && !is_trimmed(end_, now_ms_);
   }
 
   EngineCore& engine_;
   const GetRecordsRequest& request_;
+  const int64_t now_ms_;
   const Hash128 secret_;
   std::string_view arn_;  // refers to the request; set with iterator_
   std::optional<ShardIterator> iterator_;
   FoundStream found_;
   uint64_t catalog_version_ = 0;
-  uint64_t safe_ = 0;
-  Result<GetRecordsResponse> response_;
+  std::vector<std::string> keys_;
+  std::array<RangeRead, 2> ranges_;  // of the boundaries and the changes
+  bool is_newest_ = false;
+  std::optional<ShardBoundary> begin_;  // of the shard
+  std::optional<ShardBoundary> end_;    // absent: it is open
+  bool is_cut_ = false;                 // more records follow
+  int64_t bytes_ = 0;
+  Result<void> failure_;
+  GetRecordsResponse response_;
 };
 
-// The log of a dropped table has no table whose version could be compared.
-Result<void> check_catalog_version(ReadView& view, uint64_t expected) {
-  std::optional<std::string> row;
-  STATOR_RETURN_IF_ERROR(view.get(catalog_row_key(CatalogRow::kVersion),
-                                  [&](std::string_view value) { row = value; }));
-  STATOR_ASSIGN_OR_RETURN(const uint64_t version, read_version(row));
-  if (version != expected) return fail(kBehind, "the catalog has changed");
-  return {};
+void ReadOfRecords::read_safe(ReadDone done) {
+  constexpr std::size_t kUsualBoundaries = 8;
+  const auto position = engine_.store->safe_position();
+  if (!position) return done(Failure(position.error()));
+  const auto safe = static_cast<uint64_t>(*position);
+  const ShardIterator& from = *iterator_;
+  // The shard can have begun at a safe position that another process got later.
+  const uint64_t boundaries_end = std::max(safe, from.begin + 1);
+  ranges_[0] = {.range = boundary_range(from.log, from.begin, boundaries_end),
+                .expected_rows = kUsualBoundaries};
+  ranges_[1] = {.range = log_range(from.log, from.log_partition, from.position, safe)};
+  engine_.store->read({.keys = keys_, .ranges = ranges_, .one_state = true}, *this,
+                      [this, done = std::move(done)](Result<void> outcome) mutable {
+                        const bool is_behind = outcome && !keys_.empty() && !is_newest_;
+                        if (is_behind) outcome = fail(kBehind, "the catalog has changed");
+                        done(std::move(outcome));
+                      });
 }
 
-Result<void> ReadOfRecords::operator()(ReadView& view) {
-  if (engine_.is_shared) STATOR_RETURN_IF_ERROR(check_catalog_version(view, catalog_version_));
-  const int64_t now_ms = engine_.now_ms();
-  const int64_t limit = request_.limit.value_or(kRecordsMax);
-  ShardIterator iterator = *iterator_;
-  STATOR_ASSIGN_OR_RETURN(const auto boundaries,
-                          read_boundaries(view, iterator.log, iterator.begin, 2));
-  std::optional<ShardBoundary> end;
-  if (boundaries.size() > 1 && boundaries[1].commit_version < safe_) end = boundaries[1];
-  if (boundaries.empty() || boundaries[0].commit_version != iterator.begin ||
-      is_trimmed(end, now_ms)) {
-    response_ = fail(Code::kTrimmedDataAccess, messages::kTrimmed);
-    return {};
+Result<bool> ReadOfRecords::take_boundary(std::string_view key, std::string_view value) {
+  STATOR_ASSIGN_OR_RETURN(const ShardBoundary boundary, read_boundary(key, value));
+  if (!begin_) {
+    begin_ = boundary;
+  } else if (!end_) {
+    end_ = boundary;
   }
-  GetRecordsResponse response;
-  int64_t bytes = 0;
-  bool all = true;
-  STATOR_RETURN_IF_ERROR(scan_changes(view, iterator.log, iterator.log_partition, iterator.position,
-                                      end ? end->commit_version : safe_, [&](const Change& change) {
-                                        all = static_cast<int64_t>(response.records.size()) < limit;
-                                        if (!all) return false;
-                                        auto record = make_record(engine_, secret_, found_, change);
-                                        bytes += record.size_bytes;
-                                        all = response.records.empty() || bytes <= kPageBytesMax;
-                                        if (!all) return false;
-                                        iterator.position = change.commit_version + 1;
-                                        response.records.push_back(std::move(record));
-                                        return true;
-                                      }));
-  if (!end || !all) {
-    iterator.issued_ms = now_ms;
-    response.next_iterator = shard_iterator_text(secret_, arn_, iterator);
+  return true;
+}
+
+Result<bool> ReadOfRecords::take_change(std::string_view key, std::string_view value) {
+  STATOR_ASSIGN_OR_RETURN(const Change change, read_change(key, value));
+  if (end_ && change.commit_version >= end_->commit_version) return false;
+  auto& records = response_.records;
+  is_cut_ = static_cast<int64_t>(records.size()) >= request_.limit.value_or(kRecordsMax);
+  if (is_cut_) return false;
+  auto record = make_record(engine_, secret_, found_, change);
+  bytes_ += record.size_bytes;
+  is_cut_ = !records.empty() && bytes_ > kPageBytesMax;
+  if (is_cut_) return false;
+  iterator_->position = change.commit_version + 1;
+  records.push_back(std::move(record));
+  return true;
+}
+
+Result<GetRecordsResponse> ReadOfRecords::finish() {
+  STATOR_RETURN_IF_ERROR(std::move(failure_));
+  if (!is_readable()) return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
+  if (!end_ || is_cut_) {
+    iterator_->issued_ms = now_ms_;
+    response_.next_iterator = shard_iterator_text(secret_, arn_, *iterator_);
   }
-  response_ = std::move(response);
-  return {};
+  return std::move(response_);
 }
 
 // Calls `read` with a view of the store that is later than the safe position. Returns its result.

@@ -332,6 +332,18 @@ Result<bool> SnapshotView::get(std::string_view key, ValueVisitor visit) {
   return true;
 }
 
+Result<void> SnapshotView::get_many(std::span<const std::string> keys, ReadVisitor visit) {
+  if (keys.empty()) return {};
+  begin();
+  SentKeys sent;
+  for (const std::string& key : keys) sent.add(key);
+  sent.send(connection_);
+  const auto rows = next_rows(connection_);
+  if (!rows) return Failure(to_error(rows.error()));
+  visit_keys(keys, sent.rows(*rows), visit);
+  return {};
+}
+
 Result<void> SnapshotView::scan(const RangeRead& range, RowVisitor visit) {
   if (is_empty(range.range)) return {};
   begin();

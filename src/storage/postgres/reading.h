@@ -69,6 +69,7 @@ class SnapshotView final : public ReadView {
   ~SnapshotView() override;
 
   Result<bool> get(std::string_view key, ValueVisitor visit) override;
+  Result<void> get_many(std::span<const std::string> keys, ReadVisitor visit) override;
   Result<void> scan(const RangeRead& range, RowVisitor visit) override;
 
  private:
