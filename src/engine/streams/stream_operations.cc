@@ -223,8 +223,9 @@ class ReadOfRecords {
   }
   // Keeps the error. Returns whether the read goes on.
   bool has_succeeded(Result<bool> wants_more) {
-    if (!wants_more) failure_ = failure_of(std::move(wants_more));
-    return failure_ && *wants_more;
+    if (wants_more) return *wants_more;
+    failure_ = failure_of(std::move(wants_more));
+    return false;
   }
   Result<bool> take_boundary(std::string_view key, std::string_view value);
   Result<bool> take_change(std::string_view key, std::string_view value);
