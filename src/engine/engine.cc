@@ -233,7 +233,9 @@ std::size_t Engine::sweep_expired() {
   return stator::sweep_expired(*impl_);
 }
 
+// Some of the operations use only rows of records, whose commits and reads compare no version.
 Result<Item> Engine::administer(const admin::Operation& operation, const Item& request) {
+  if (impl_->is_shared) STATOR_RETURN_IF_ERROR(impl_->catalog->newest_snapshot());
   auto response = operation.run(*impl_, request);
   if (!response) return Failure(service_error(std::move(response).error()));
   return response;

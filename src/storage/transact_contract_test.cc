@@ -396,7 +396,7 @@ TEST_P(TransactContract, AViewVisitsSeveralKeysInTheirOrder) {
   rows.put("a", "1");
   rows.put("b", "2");
   write(store(), rows);
-  const std::vector<std::string> keys = {"b", "absent", "a", "b"};
+  std::vector<std::string> keys = {"b", "absent", "a", "b"};
   const auto visited = [&](std::size_t rows_max) {
     return must(with_view(store(), [&](ReadView& view) -> Result<std::string> {
       std::string all;
@@ -412,6 +412,9 @@ TEST_P(TransactContract, AViewVisitsSeveralKeysInTheirOrder) {
   };
   EXPECT_EQ(visited(4), "0b2 2a1 3b2 ");
   EXPECT_EQ(visited(2), "0b2 2a1 ");
+  for (int i = 4; i < 30; ++i) keys.push_back("absent" + std::to_string(i));
+  keys.push_back("a");
+  EXPECT_EQ(visited(4), "0b2 2a1 3b2 30a1 ");
 }
 
 TEST_P(TransactContract, AViewPassesTheErrorOfItsBodyOn) {

@@ -112,7 +112,7 @@ class ReadView {
   // Calls `visit` and returns true if the key is present; otherwise returns false.
   virtual Result<bool> get(std::string_view key, ValueVisitor visit) = 0;
   // Visits the present keys in their order, until `visit` returns false. A shared store reads all
-  // of them with one round trip, so the caller limits their number.
+  // of them with one round trip, so the caller limits their number. `visit` must not use the view.
   virtual Result<void> get_many(std::span<const std::string> keys, ReadVisitor visit);
   // `visit` must not use the view.
   virtual Result<void> scan(const RangeRead& range, RowVisitor visit) = 0;

@@ -157,7 +157,7 @@ TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
     return database.query(
         {.table = "Long", .key_condition = "pk = :pk", .values = Values{{":pk", "a"}}});
   });
-  measure("`Query` of up to 32 items of which a local index lacks attributes",
+  measure("`Query` of fewer than 32 items of which a local index lacks attributes",
           [](Database& database, int) {
             return database.query({.table = "Local",
                                    .index = "ByVersion",
@@ -167,12 +167,12 @@ TEST_F(RoundTrips, AreThoseOfTheDocumentation) {
           });
   measure("`Scan` of up to 32 items",
           [](Database& database, int) { return database.scan({.table = "Plain"}); });
-  measure("`SearchVectors` for up to 32 items", [](Database& database, int) {
+  measure("`SearchVectors` in an index of up to 32 vectors", [](Database& database, int) {
     return database.search_vectors(
         {.table = "Vectors", .index = "Near", .vector = {1}, .top_k = kItems});
   });
   const std::string iterator = iterator_of("Streamed");
-  measure("`GetRecords`",
+  measure("`GetRecords` of up to 32 records",
           [&](Database& database, int) { return database.get_records({.iterator = iterator}); });
   measure("`PutItem`", [](Database& database, int number) {
     return database.put_item({.table = "Plain", .item = item_of(1, number)});

@@ -360,7 +360,9 @@ TEST_F(RaisedFormat, GivesThousandsOfTablesNewVersionsInSeveralCommits) {
     batch.put_schema_version(version_key(space), 1);
   }
   ASSERT_THAT(write_or_fail(theirs_.store(), std::move(batch)), IsOk());
+  const uint64_t before = ours_->snapshot()->version;
   ASSERT_THAT(raise_format(theirs_.store(), kNewer), IsOk());
+  EXPECT_EQ(version_of(catalog_row_key(CatalogRow::kVersion)), before + 3);
   for (SpaceId space = kFirst; space < kFirst + kTables; ++space) {
     ASSERT_GT(version_of(version_key(space)), 1U) << space;
   }
@@ -385,6 +387,13 @@ TEST_F(RaisedFormat, TakesTheLeasesOfJobs) {
   JobLeases leases(theirs_.store());
   ASSERT_THAT(leases.look(kNowMs), IsOk());
   EXPECT_TRUE(leases.is_free(lease.key())) << "servers of the newer version resume the job at once";
+}
+
+TEST_F(RaisedFormat, TakesALeaseThatAnOlderServerAcquiresJustBefore) {
+  JobLease lease(ours_.store(), record_work(record_key(RecordKind::kRestore, "Restored")), {});
+  PreemptedStore store(backend_, [&] { EXPECT_THAT(lease.take(), IsOk()); });
+  ASSERT_THAT(raise_format(store, kNewer), IsOk());
+  EXPECT_THAT(lease.confirm(), FailsWith(Code::kHeld, ""));
 }
 
 // Two servers of this version start on older data. The second one read the header before the first

@@ -39,7 +39,8 @@ class JobLeases {
 
   // Sends heartbeats for the leases that this engine holds. Failures are retried by the next call.
   void send_heartbeats();
-  // Frees all leases, so that other engines can resume the jobs. Call it after all jobs stopped.
+  // Frees all leases, so that other engines can resume the jobs. Call it after all jobs stopped, or
+  // if none may continue: the next commit of a job fails.
   void release();
 
  private:

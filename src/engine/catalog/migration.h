@@ -6,7 +6,7 @@
 // records and, if rows have older keys, adds the row kMigration. Each further commit moves about a
 // megabyte of rows and stores the last key in kMigration. The last commit erases kMigration.
 // Crashes: the next startup resumes after the last moved row.
-// Threads: blocks the caller. Nothing else may use the store. Memory: a few batches.
+// Threads: blocks the caller. Nothing else in the process may use the store. Memory: a few batches.
 // Errors: the store's; kCorruption for damaged definitions, before anything is written.
 #pragma once
 

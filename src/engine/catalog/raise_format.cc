@@ -36,13 +36,17 @@ Result<std::vector<std::string>> keys_of(TransactStore& store, CatalogRow row) {
   return keys;
 }
 
-// The version comes first: if a commit finds it unchanged, the tables are unchanged too.
-Result<CatalogKeys> read_keys(TransactStore& store) {
-  CatalogKeys catalog;
+Result<uint64_t> read_catalog_version(TransactStore& store) {
   std::optional<std::string> version;
   STATOR_RETURN_IF_ERROR(read_value(store, catalog_row_key(CatalogRow::kVersion),
                                     [&](std::string_view value) { version = value; }));
-  STATOR_ASSIGN_OR_RETURN(catalog.version, read_version(version));
+  return read_version(version);
+}
+
+// The version comes first: if a commit finds it unchanged, the tables are unchanged too.
+Result<CatalogKeys> read_keys(TransactStore& store) {
+  CatalogKeys catalog;
+  STATOR_ASSIGN_OR_RETURN(catalog.version, read_catalog_version(store));
   STATOR_ASSIGN_OR_RETURN(catalog.tables, keys_of(store, CatalogRow::kVersion));
   STATOR_ASSIGN_OR_RETURN(catalog.leases, keys_of(store, CatalogRow::kLease));
   return catalog;
@@ -79,39 +83,57 @@ Result<bool> raise(TransactStore& store, uint64_t format, const Batch& more,
   return commit_catalog(store, catalog.version, std::move(keys), plan);
 }
 
-// Gives the tables that still exist new versions.
+// Gives the tables that still exist new versions. The catalog gets one too, as another server of
+// the newer format can have loaded these tables.
 Result<void> change_versions(TransactStore& store, std::span<const std::string> tables) {
-  return commit_change(store, tables, [&](GuardedRows rows, Batch& batch) -> Result<void> {
-    for (std::size_t i = 0; i < tables.size(); ++i) {
-      STATOR_ASSIGN_OR_RETURN(const uint64_t version, read_version(rows[i]));
-      if (version != 0) batch.put_schema_version(tables[i], version + 1);
-    }
+  STATOR_ASSIGN_OR_RETURN(const uint64_t version, read_catalog_version(store));
+  return commit_catalog(store, version, {tables.begin(), tables.end()},
+                        [&](GuardedRows rows, Batch& batch) -> Result<void> {
+                          for (std::size_t i = 0; i < tables.size(); ++i) {
+                            if (rows[i]) batch.put_schema_version(tables[i], version + 1);
+                          }
+                          return {};
+                        });
+}
+
+// Frees also those that were acquired after raise() read the keys.
+Result<void> free_leases(TransactStore& store) {
+  STATOR_ASSIGN_OR_RETURN(const auto keys, keys_of(store, CatalogRow::kLease));
+  return commit_change(store, keys, [&](GuardedRows rows, Batch& batch) -> Result<void> {
+    for (std::size_t i = 0; i < keys.size(); ++i) free_lease(keys[i], rows[i], batch);
     return {};
   });
 }
 
-Result<void> raise_once(TransactStore& store, uint64_t format, const Batch& more) {
-  STATOR_ASSIGN_OR_RETURN(const CatalogKeys catalog, read_keys(store));
-  STATOR_ASSIGN_OR_RETURN(const bool is_raised, raise(store, format, more, catalog));
-  if (!is_raised) return {};
-  std::span<const std::string> left = catalog.tables;
-  for (left = left.subspan(std::min(left.size(), kTablesAtOnce)); !left.empty();) {
-    const auto now = left.first(std::min(left.size(), kTablesAtOnce));
-    STATOR_RETURN_IF_ERROR(change_versions(store, now));
-    left = left.subspan(now.size());
+// Calls `attempt` until the catalog does not change in between.
+template <class Attempt>
+Result<void> repeated(Attempt attempt) {
+  constexpr int kAttemptsMax = 20;
+  for (int i = 0; i < kAttemptsMax; ++i) {
+    Result<void> done = attempt();
+    if (done || done.error().code != kBehind) return done;
   }
-  return {};
+  return fail(Code::kThrottling, messages::kTooBusy);
 }
 
 }  // namespace
 
 Result<void> raise_format(TransactStore& store, uint64_t format, const Batch& more) {
-  constexpr int kAttemptsMax = 20;
-  for (int i = 0; i < kAttemptsMax; ++i) {
-    auto raised = raise_once(store, format, more);
-    if (raised || raised.error().code != kBehind) return raised;
+  CatalogKeys catalog;
+  bool is_raised = false;
+  STATOR_RETURN_IF_ERROR(repeated([&]() -> Result<void> {
+    STATOR_ASSIGN_OR_RETURN(catalog, read_keys(store));
+    STATOR_ASSIGN_OR_RETURN(is_raised, raise(store, format, more, catalog));
+    return {};
+  }));
+  if (!is_raised) return {};
+  std::span<const std::string> left = catalog.tables;
+  for (left = left.subspan(std::min(left.size(), kTablesAtOnce)); !left.empty();) {
+    const auto now = left.first(std::min(left.size(), kTablesAtOnce));
+    STATOR_RETURN_IF_ERROR(repeated([&] { return change_versions(store, now); }));
+    left = left.subspan(now.size());
   }
-  return fail(Code::kThrottling, messages::kTooBusy);
+  return free_leases(store);
 }
 
 }  // namespace stator

@@ -5,8 +5,9 @@
 // store rejects the transactions of these servers. Their jobs lose their leases. When they load the
 // catalog again, they find the newer format and refuse every request.
 // Atomicity: one commit. In a catalog of thousands of tables, further commits change the versions
-// of the other tables. After a crash between them, only older servers that did not load the catalog
-// since can still write to those tables.
+// of the other tables. Until then, and after a crash between them, older servers that did not load
+// the catalog since can still use those tables. A last commit frees leases that older servers
+// acquired during the first one.
 // Errors: the store's; kCorruption for a damaged header or a format that is unknown to this version
 // of Stator; kThrottling if other servers keep changing the catalog.
 #pragma once

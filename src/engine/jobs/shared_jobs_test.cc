@@ -223,7 +223,10 @@ TEST_P(JobSharing, AnOwnerWritesNothingAfterANewerVersionRaisedTheFormat) {
     our_store_->hold_after(call);
     start(*ours_);
     ASSERT_TRUE(comes_true([&] { return our_store_->is_holding() || is_done(); }));
-    if (!our_store_->is_holding()) break;
+    if (!our_store_->is_holding()) {
+      EXPECT_GT(call, 2);
+      break;
+    }
     SharedStore newer(*backend_, 0);
     ASSERT_THAT(raise_format(newer, kCatalogFormat + 1), IsOk());
     wake_up_ours([&] {

@@ -104,6 +104,14 @@ std::size_t PageRead<R>::rows_left() const {
   return plan_.limit ? *plan_.limit - static_cast<std::size_t>(response_.scanned_count) : SIZE_MAX;
 }
 
+// The number of items of usual size that a page has room for; at least 1.
+template <class R>
+std::size_t PageRead<R>::items_that_fit() const {
+  const auto [items, bytes] = plan_.table->counters(0).totals();
+  if (items <= 0 || bytes <= 0) return kPageBytesMax;
+  return std::max<std::size_t>(1, kPageBytesMax / static_cast<std::size_t>(bytes / items + 1));
+}
+
 // Counts a row. Returns true if the page ends with it.
 template <class R>
 bool PageRead<R>::count(std::size_t row_bytes) {
@@ -129,7 +137,7 @@ Result<void> PageRead<R>::read_fetching(ReadView& view, std::size_t part) {
   RangeRead& rest = ranges_[part];
   bool more = true;
   while (more) {
-    const std::size_t wanted = std::min(kFetchRows, rows_left());
+    const std::size_t wanted = std::min({kFetchRows, rows_left(), items_that_fit()});
     std::vector<EncodedItem> entries;
     std::string row;
     STATOR_RETURN_IF_ERROR(view.scan(rest, [&](std::string_view key, std::string_view value) {

@@ -41,6 +41,7 @@ class PageRead {
   const Item& hash(std::size_t part) const;
   RangeRead take_range(std::size_t part);
   std::size_t rows_left() const;
+  std::size_t items_that_fit() const;
   bool count(std::size_t row_bytes);
   void take(ItemView item);
   Result<void> read_fetching(ReadView& view, std::size_t part);

@@ -4,6 +4,7 @@
 #include <random>
 #include <thread>
 
+#include "engine/admin/administration.h"
 #include "engine/catalog/catalog_rows.h"
 #include "engine/catalog/raise_format.h"
 #include "engine/catalog/records.h"
@@ -432,6 +433,12 @@ TEST_P(SchemaRaces, EveryRequestIsRefusedAfterANewerVersionRaisedTheFormat) {
       [&] { return error_of(engine_->delete_table({.table = "Things"})); },
       [&] { return error_of(engine_->describe_table({.table = "Things"})); },
       [&] { return error_of(engine_->list_tables({})); },
+      [&] { return error_of(engine_->administer(admin::kListBackups, {})); },
+      [&] {
+        return error_of(engine_->administer(
+            admin::kDeleteBackup,
+            {{"BackupArn", "arn:aws:dynamodb:us-east-1:000000000000:table/Things/backup/1"}}));
+      },
       [&] { return error_of(engine_->describe_stream({.stream = stream})); },
       [&] { return error_of(engine_->get_shard_iterator(from_start)); },
       [&] {

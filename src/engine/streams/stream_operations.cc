@@ -14,6 +14,7 @@
 
 #include "api/validation/validate.h"
 #include "engine/catalog/catalog_change.h"
+#include "engine/catalog/catalog_header.h"
 #include "engine/core/arns.h"
 #include "engine/core/run_read.h"
 #include "engine/errors/messages.h"
@@ -177,8 +178,8 @@ StreamRecordResponse make_record(const EngineCore& engine, const Hash128& secret
   return record;
 }
 
-// The log of a dropped table has no table whose version could be compared, so a shared store reads
-// the version of the catalog.
+// The log of a dropped table has no table whose version could be compared. A shared store reads the
+// format of the data instead, which a newer version of Stator can have raised.
 class ReadOfRecords {
  public:
   using Response = GetRecordsResponse;
@@ -197,8 +198,7 @@ class ReadOfRecords {
     }
     STATOR_ASSIGN_OR_RETURN(found_, find_stream(engine_, snapshot, arn_));
     if (found_.log->space != iterator_->log) return stream_not_found(arn_);
-    if (engine_.is_shared) keys_ = {catalog_row_key(CatalogRow::kVersion)};
-    catalog_version_ = snapshot.version;
+    if (engine_.is_shared) keys_ = {catalog_row_key(CatalogRow::kHeader)};
     return {};
   }
 
@@ -209,18 +209,14 @@ class ReadOfRecords {
   }
   // Visits the rows of the read.
   bool operator()(std::size_t part, std::string_view key, std::string_view value) {
-    if (part < keys_.size()) return is_newest(value);
+    if (part < keys_.size()) return knows_format_ = read_catalog_header(value).has_value();
     if (part == keys_.size()) return has_succeeded(take_boundary(key, value));
-    return (keys_.empty() || is_newest_) && is_readable() && has_succeeded(take_change(key, value));
+    return is_readable() && has_succeeded(take_change(key, value));
   }
   Result<GetRecordsResponse> finish();
 
  private:
   void read_safe(ReadDone done);
-  bool is_newest(std::string_view row) {
-    const auto version = read_version(std::string(row));
-    return is_newest_ = version && *version == catalog_version_;
-  }
   // Keeps the error. Returns whether the read goes on.
   bool has_succeeded(Result<bool> wants_more) {
     if (wants_more) return *wants_more;
@@ -241,12 +237,12 @@ class ReadOfRecords {
   std::string_view arn_;  // refers to the request; set with iterator_
   std::optional<ShardIterator> iterator_;
   FoundStream found_;
-  uint64_t catalog_version_ = 0;
   std::vector<std::string> keys_;
   std::array<RangeRead, 2> ranges_;  // of the boundaries and the changes
-  bool is_newest_ = false;
+  bool knows_format_ = false;
   std::optional<ShardBoundary> begin_;  // of the shard
   std::optional<ShardBoundary> end_;    // absent: it is open
+  std::string end_key_;                 // of its records, if end_ is set
   bool is_cut_ = false;                 // more records follow
   int64_t bytes_ = 0;
   Result<void> failure_;
@@ -263,11 +259,14 @@ void ReadOfRecords::read_safe(ReadDone done) {
   const uint64_t boundaries_end = std::max(safe, from.begin + 1);
   ranges_[0] = {.range = boundary_range(from.log, from.begin, boundaries_end),
                 .expected_rows = kUsualBoundaries};
-  ranges_[1] = {.range = log_range(from.log, from.log_partition, from.position, safe)};
+  ranges_[1] = {.range = log_range(from.log, from.log_partition, from.position, safe),
+                .expected_rows = static_cast<std::size_t>(request_.limit.value_or(0))};
   engine_.store->read({.keys = keys_, .ranges = ranges_, .one_state = true}, *this,
                       [this, done = std::move(done)](Result<void> outcome) mutable {
-                        const bool is_behind = outcome && !keys_.empty() && !is_newest_;
-                        if (is_behind) outcome = fail(kBehind, "the catalog has changed");
+                        if (outcome) outcome = std::move(failure_);
+                        const bool is_behind = outcome && !keys_.empty() && !knows_format_;
+                        if (is_behind)
+                          outcome = fail(kBehind, "the format of the data has changed");
                         done(std::move(outcome));
                       });
 }
@@ -278,13 +277,14 @@ Result<bool> ReadOfRecords::take_boundary(std::string_view key, std::string_view
     begin_ = boundary;
   } else if (!end_) {
     end_ = boundary;
+    end_key_ = log_range(iterator_->log, iterator_->log_partition, 0, end_->commit_version).end;
   }
   return true;
 }
 
 Result<bool> ReadOfRecords::take_change(std::string_view key, std::string_view value) {
+  if (end_ && key >= end_key_) return false;
   STATOR_ASSIGN_OR_RETURN(const Change change, read_change(key, value));
-  if (end_ && change.commit_version >= end_->commit_version) return false;
   auto& records = response_.records;
   is_cut_ = static_cast<int64_t>(records.size()) >= request_.limit.value_or(kRecordsMax);
   if (is_cut_) return false;
@@ -298,7 +298,6 @@ Result<bool> ReadOfRecords::take_change(std::string_view key, std::string_view v
 }
 
 Result<GetRecordsResponse> ReadOfRecords::finish() {
-  STATOR_RETURN_IF_ERROR(std::move(failure_));
   if (!is_readable()) return fail(Code::kTrimmedDataAccess, messages::kTrimmed);
   if (!end_ || is_cut_) {
     iterator_->issued_ms = now_ms_;

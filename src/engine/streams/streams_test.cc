@@ -5,6 +5,8 @@
 #include <set>
 #include <thread>
 
+#include "engine/catalog/catalog_commit.h"
+#include "engine/jobs/job_engine.h"
 #include "engine/streams/streams_harness.h"
 #include "support/from_environment.h"
 #include "support/must.h"
@@ -504,6 +506,41 @@ TEST_F(Streams, TrimRecordsOlderThanADay) {
     EXPECT_THAT(engine_->get_shard_iterator({.stream = stream, .shard = shard}),
                 FailsWith(Code::kResourceNotFound, "Shard does not exist"));
   }
+}
+
+TEST_F(Streams, WithADamagedRecordKeepTheShardsBeforeIt) {
+  create(with_stream(hash_table()));
+  const std::string stream = stream_of("Things");
+  ASSERT_THAT(put("Things", {{"pk", "a"}}), IsOk());
+  pass(kEpoch);
+  ASSERT_THAT(put("Things", {{"pk", "a"}, {"n", 1}}), IsOk());
+  const SpaceId log = engine_->parts().catalog->snapshot()->logs.begin()->first;
+  std::string newest;  // the last row of the log that is no boundary
+  for (unsigned part = 0; part < kLogPartitions; ++part) {
+    ASSERT_THAT(read_range(engine_->store(), {.range = log_range(log, part, 0)},
+                           [&](std::string_view key, std::string_view) {
+                             newest = key;
+                             return true;
+                           }),
+                IsOk());
+  }
+  ASSERT_FALSE(newest.empty());
+  Batch damage;
+  damage.put(newest, "damaged");
+  ASSERT_THAT(write_or_fail(engine_->store(), std::move(damage)), IsOk());
+  int records = 0;
+  int damaged = 0;
+  for (const Shard& shard : shards(stream)) {
+    const auto read = read_from(iterator(stream, shard.id));
+    if (read) {
+      records += static_cast<int>(read->records.size());
+    } else {
+      EXPECT_THAT(read, FailsWith(Code::kInternalServerError, ""));
+      ++damaged;
+    }
+  }
+  EXPECT_EQ(records, 1);
+  EXPECT_EQ(damaged, 1);
 }
 
 TEST_F(Streams, DeleteExpiredRecords) {
