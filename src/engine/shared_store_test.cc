@@ -3,6 +3,7 @@
 // become visible out of order, and no snapshot can be held.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -356,6 +357,32 @@ TEST_P(InterruptedEngine, FindsAChangeThatAppearsBelowOthers) {
   EXPECT_EQ(contents_before(commit_version, ChangedRows::default_bytes()), expected);
   EXPECT_EQ(views, 2 * kLogPartitions);
   interruption_.end();
+}
+
+// Records can still appear before the end of a shard until the safe position has passed it.
+TEST_P(InterruptedEngine, EndsShardsWhenTheirEndsAreSafe) {
+  CreateTableRequest request = hash_table("Streamed");
+  request.stream = {.enabled = true, .view = StreamViewType::kKeysOnly};
+  create(request);
+  const std::string stream = must(engine_->list_streams({.table = "Streamed"})).streams.at(0).arn;
+  const auto shards = [&] {
+    return must(engine_->describe_stream({.stream = stream})).stream.shards;
+  };
+  const auto has_ended = [&](const Shard& shard) {
+    const auto start =
+        must(engine_->get_shard_iterator({.stream = stream, .shard = shard.id})).iterator;
+    return !must(call_and_wait(*engine_, &Engine::get_records, {.iterator = start})).next_iterator;
+  };
+  const std::vector<Shard> first = shards();
+  ASSERT_EQ(first.size(), kLogPartitions);
+  interruption_.report_safe_position(LogPosition{must(log_end(engine_->store()))});
+  clock_.advance(std::chrono::hours(5));
+  engine_->run_maintenance();
+  EXPECT_EQ(shards(), first);
+  EXPECT_TRUE(std::ranges::none_of(first, has_ended));
+  interruption_.report_safe_position({});
+  EXPECT_EQ(shards().size(), 2 * first.size());
+  EXPECT_TRUE(std::ranges::all_of(first, has_ended));
 }
 
 // Another server trims logs and erases dropped tables while a job of this one reads them.

@@ -545,7 +545,7 @@ TEST_F(RocksStore, IsNotOpenedWithoutTheSpaceThatRecoveryNeeds) {
 
 // At startup, commit versions begin from the number of rows ever written. Rows that were never
 // written must not count.
-TEST_F(RocksStore, CommitVersionsGrowOnAfterAFullDiskAndARestart) {
+TEST_F(RocksStore, CommitVersionsAscendAfterAFullDiskAndARestart) {
   const auto append = [](TransactStore& store) {
     Batch batch;
     batch.put_versioned("log-", "", "x");

@@ -296,7 +296,7 @@ TEST_P(StoreContract, DropsARangeAndNothingElse) {
 
 // ---- Commit versions
 
-TEST_P(StoreContract, CommitVersionsRowsInTheOrderInWhichTheyWerePut) {
+TEST_P(StoreContract, CommitVersionsFollowTheOrderOfPuts) {
   Batch batch;
   batch.put_versioned("log-", "-first", "1");
   batch.put("plain", "x");
@@ -352,13 +352,13 @@ TEST_P(StoreContract, ShowsNoCommitVersionBeforeAnEarlierOne) {
 }
 
 // Dropping rows does not lower later commit versions.
-TEST_P(StoreContract, CommitVersionsGrowOnAfterRowsWereDropped) {
+TEST_P(StoreContract, CommitVersionsAscendAfterRowsWereDropped) {
   const uint64_t first = put_versioned();
   ASSERT_THAT(store->drop_range({.begin = "log-", .end = "log."}), IsOk());
   EXPECT_GT(put_versioned(), first);
 }
 
-TEST_P(StoreContract, CommitVersionsGrowOnAfterTheStoreWasOpenedAgain) {
+TEST_P(StoreContract, CommitVersionsAscendAfterTheStoreWasOpenedAgain) {
   if (GetParam() == "memory") GTEST_SKIP() << "nothing is there to be opened again";
   uint64_t last = 0;
   for (int i = 0; i < 5; ++i) {

@@ -391,6 +391,31 @@ TEST_P(TransactContract, ReadsOneStateWhileOthersMoveBetweenKeys) {
   }
 }
 
+TEST_P(TransactContract, OfALocalStoreDecidesAndVisitsOnTheCallingThread) {
+  if (store().capabilities().several_processes) GTEST_SKIP() << "a shared store has threads";
+  const auto is_here = [here = std::this_thread::get_id()] {
+    return std::this_thread::get_id() == here;
+  };
+  const Keys keys = {"key"};
+  int calls = 0;
+  store().transact(
+      keys,
+      [&](GuardedRows) {
+        calls += is_here() ? 1 : 0;
+        return put_of("key", "value");
+      },
+      [](const CommitResult&) {}, {});
+  EXPECT_EQ(calls, 1);
+  store().read(
+      {.keys = keys},
+      [&](std::size_t, std::string_view, std::string_view) {
+        calls += is_here() ? 1 : 0;
+        return true;
+      },
+      [&](const Result<void>& read) { calls += read && is_here() ? 1 : 0; });
+  EXPECT_EQ(calls, 3);
+}
+
 TEST_P(TransactContract, AViewVisitsSeveralKeysInTheirOrder) {
   Batch rows;
   rows.put("a", "1");
@@ -417,7 +442,7 @@ TEST_P(TransactContract, AViewVisitsSeveralKeysInTheirOrder) {
   EXPECT_EQ(visited(4), "0b2 2a1 3b2 30a1 ");
 }
 
-TEST_P(TransactContract, AViewPassesTheErrorOfItsBodyOn) {
+TEST_P(TransactContract, AViewReturnsTheErrorOfItsBody) {
   int runs = 0;
   const auto read = with_view(store(), [&](ReadView&) -> Result<int> {
     ++runs;

@@ -179,8 +179,13 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
   lock.lock();
   const auto [entry, is_first] =
       outcomes_.try_emplace(request.id, Outcome{.sequence = last_version_ + 1});
+  std::vector<std::optional<std::string>> replaced;
   if (is_first) {
     ++last_version_;
+    for (const std::string& key : request.reported) {
+      const auto row = rows_.find(key);
+      replaced.push_back(row == rows_.end() ? std::nullopt : row->second.value);
+    }
     for (Write& write : request.batch.writes()) {
       if (write.value) {
         rows_.insert_or_assign(std::move(write.key),
@@ -194,7 +199,9 @@ SharedBackend::Outcome SharedBackend::execute(Request request) {
   for (const std::string& key : keys) locked_.erase(key);
   for (const Guard& schema : request.schemas) expected_.erase(expected_.find(schema.key));
   unlocked_.notify_all();
-  return entry->second;
+  Outcome outcome = entry->second;
+  outcome.replaced = std::move(replaced);
+  return outcome;
 }
 
 std::optional<SharedBackend::Outcome> SharedBackend::settle(uint64_t id) {

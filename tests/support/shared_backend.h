@@ -66,11 +66,14 @@ class SharedBackend {
     std::vector<Guard> guards;
     std::vector<Guard> schemas = {};  // the expected versions of schema rows
     Batch batch;
+    std::vector<std::string> reported = {};  // keys whose replaced values the sender wants
   };
   enum class Reply { kCommitted, kConflict, kSchemaChanged, kLost };
   struct Outcome {
     Reply reply = Reply::kCommitted;
     uint64_t sequence = 0;  // of a commit
+    // Those of the request's `reported` keys; empty if the reply was lost.
+    std::vector<std::optional<std::string>> replaced = {};
   };
   uint64_t new_id();
   // Applies the batch if the guarded keys and the schemas still have these versions.

@@ -16,6 +16,23 @@ constexpr int kLookupsMax = 3;
 constexpr uint64_t kOneInRestarts = 4;
 constexpr uint64_t kVoidVisitsMax = 6;
 
+// Absent after a conflict.
+std::optional<CommitResult> result_of(const SharedBackend::Outcome& outcome) {
+  using Reply = SharedBackend::Reply;
+  switch (outcome.reply) {
+    case Reply::kCommitted:
+      return CommitResult{.sequence = outcome.sequence};
+    case Reply::kSchemaChanged:
+      return schema_changed();
+    case Reply::kLost:
+      return CommitResult{.outcome = CommitOutcome::kUnknown,
+                          .error = {.code = Code::kOutcomeUnknown, .message = "no answer"}};
+    case Reply::kConflict:
+      break;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 SharedStore::SharedStore(SharedBackend& backend, uint32_t seed) : backend_(backend), random_(seed) {
@@ -40,6 +57,13 @@ void SharedStore::transact(std::span<const std::string> keys, Decide decide, Com
                            SchemaVersions expected) {
   post([this, keys, decide = std::move(decide), done = std::move(done), expected]() mutable {
     done(try_often(keys, [&](GuardedRows rows) { return decide(rows); }, expected));
+  });
+}
+
+void SharedStore::transact_foreseen(std::span<const std::string> keys, Decide decide,
+                                    CommitDone done, SchemaVersions expected) {
+  post([this, keys, decide = std::move(decide), done = std::move(done), expected]() mutable {
+    done(put_foreseen(keys, decide, expected));
   });
 }
 
@@ -94,10 +118,7 @@ CommitResult SharedStore::try_often(std::span<const std::string> keys,
         return schema_changed();
       }
     }
-    SharedBackend::Request request{.id = backend_.new_id(), .guards = {}, .batch = {}};
-    for (const SchemaVersion& schema : expected) {
-      request.schemas.push_back({.key = schema.row->key(), .version = schema.version});
-    }
+    SharedBackend::Request request = request_with(expected);
     std::vector<std::optional<std::string>> rows;
     for (std::size_t i = 0; i < keys.size(); ++i) {
       request.guards.push_back({.key = keys[i], .version = found[i].version});
@@ -105,17 +126,34 @@ CommitResult SharedStore::try_often(std::span<const std::string> keys,
     }
     request.batch = decide(rows);
     if (request.batch.empty()) return {};
-    const auto outcome = commit(std::move(request));
-    if (outcome.reply == Reply::kCommitted) return {.sequence = outcome.sequence};
-    if (outcome.reply == Reply::kSchemaChanged) return schema_changed();
-    if (outcome.reply == Reply::kLost) {
-      return {.outcome = CommitOutcome::kUnknown,
-              .error = {.code = Code::kOutcomeUnknown, .message = "no answer"}};
-    }
+    if (auto result = result_of(commit(std::move(request)))) return std::move(*result);
     pause(attempt);
   }
   return {.outcome = CommitOutcome::kConflict,
           .error = {.code = Code::kConflict, .message = "too many conflicts"}};
+}
+
+CommitResult SharedStore::put_foreseen(std::span<const std::string> keys, Decide& decide,
+                                       SchemaVersions expected) {
+  std::vector<std::optional<std::string>> rows(keys.size());
+  SharedBackend::Request request = request_with(expected);
+  request.batch = decide(rows);
+  const auto again = [&](GuardedRows found) { return decide(found); };
+  if (request.batch.empty()) return try_often(keys, again, expected);
+  request.reported.assign(keys.begin(), keys.end());
+  auto outcome = commit(std::move(request));
+  auto result = result_of(outcome);
+  if (!result) return try_often(keys, again, expected);
+  if (!outcome.replaced.empty()) static_cast<void>(decide(outcome.replaced));
+  return std::move(*result);
+}
+
+SharedBackend::Request SharedStore::request_with(SchemaVersions expected) {
+  SharedBackend::Request request{.id = backend_.new_id(), .guards = {}, .batch = {}};
+  for (const SchemaVersion& schema : expected) {
+    request.schemas.push_back({.key = schema.row->key(), .version = schema.version});
+  }
+  return request;
 }
 
 SharedBackend::Outcome SharedStore::commit(SharedBackend::Request request) {

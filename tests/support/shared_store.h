@@ -28,6 +28,8 @@ class SharedStore final : public TransactStore {
   StoreHealth health() const override { return {}; }
   void transact(std::span<const std::string> keys, Decide decide, CommitDone done,
                 SchemaVersions expected) override;
+  void transact_foreseen(std::span<const std::string> keys, Decide decide, CommitDone done,
+                         SchemaVersions expected) override;
   void write(Batch batch, CommitDone done, SchemaVersions expected) override;
   Result<std::shared_ptr<const SchemaRow>> schema_row(std::string_view key) override;
   Result<uint64_t> schema_version(const SchemaRow& row) override;
@@ -45,6 +47,10 @@ class SharedStore final : public TransactStore {
   void run();
   CommitResult try_often(std::span<const std::string> keys, FunctionRef<Batch(GuardedRows)> decide,
                          SchemaVersions expected);
+  // For a commit that guards the versions of no keys.
+  CommitResult put_foreseen(std::span<const std::string> keys, Decide& decide,
+                            SchemaVersions expected);
+  SharedBackend::Request request_with(SchemaVersions expected);
   SharedBackend::Outcome commit(SharedBackend::Request request);
   void pause(int attempt);
   uint64_t random_below(uint64_t end);

@@ -5,9 +5,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <future>
+#include <latch>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -303,6 +305,41 @@ TEST_F(PostgresClusterTest, TheStoreCountsCallsOfItsPools) {
   ended.get_future().wait();
   wait_until([&] { return reads().busy == 0; });
   EXPECT_EQ(reads().queued_calls, 0U);
+}
+
+// The others can be to a primary that was stopped, and would return old data when it continues.
+TEST_F(PostgresClusterTest, NoConnectionFromBeforeOneBrokeIsUsedAfterwards) {
+  PostgresStoreOptions options = schema_.options();
+  options.read_connections = 2;
+  const auto store = test::PostgresSchema::open(options);
+  const auto processes = [&](const std::string& condition) {
+    return sql(
+        "SELECT coalesce(string_agg(pid::text, ',' ORDER BY pid), '') FROM pg_stat_activity "
+        "WHERE application_name = 'stator' AND pid <> pg_backend_pid() AND " +
+        condition);
+  };
+  // Both connections are used at the same time.
+  const auto use_reads = [&] {
+    std::latch used(2);
+    std::latch ended(2);
+    const auto body = [&](ReadView& view) -> Result<void> {
+      used.arrive_and_wait();
+      STATOR_RETURN_IF_ERROR(view.get("key", [](std::string_view) {}));
+      return {};
+    };
+    for (int i = 0; i < 2; ++i) {
+      store->with_view(body, [&](const Result<void>&) { ended.count_down(); });
+    }
+    ended.wait();
+  };
+  use_reads();
+  std::string before;  // both and the monitor's, when those of other stores have ended
+  wait_until([&] { return std::ranges::count(before = processes("true"), ',') == 2; });
+  sql("SELECT pg_terminate_backend(" + before.substr(0, before.find(',')) + ")");
+  wait_until([&] {
+    use_reads();
+    return processes("pid IN (" + before + ")").empty();
+  });
 }
 
 TEST_F(PostgresClusterTest, TheStoreReportsSettingsThatRiskTheData) {

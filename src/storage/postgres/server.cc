@@ -34,6 +34,7 @@ Result<std::unique_ptr<Connection>> Server::connect(const ConnectionOptions& opt
 void Server::doubt() {
   const std::lock_guard lock(mutex_);
   doubted_ = true;
+  ++doubts_;
 }
 
 std::string Server::problem() const {

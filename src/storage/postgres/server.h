@@ -37,6 +37,9 @@ class Server {
   // Call it after a connection broke: one caller of connect() checks the server, and the others
   // wait for its result.
   void doubt();
+  // The number of calls of doubt(). Connections that were opened before the last one are not used
+  // any more: they can be to a primary that was stopped and replaced, and continues with old data.
+  uint64_t doubts() const { return doubts_.load(); }
   std::string problem() const;  // one line; empty: the last attempt to connect succeeded
   std::string address() const;  // of the last connection; empty: none so far
 
@@ -56,6 +59,7 @@ class Server {
   const ConnectionOptions options_;
   const StoreReport report_;
   std::atomic<uint64_t> acknowledged_ = 0;
+  std::atomic<uint64_t> doubts_ = 0;
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::string problem_;

@@ -7,10 +7,13 @@ namespace stator::postgres {
 
 Result<Connection*> Session::connected() {
   if (!responds_within({})) return fail(Code::kUnavailable, kUnconfirmed);
-  if (connection_ && connection_->is_usable()) return connection_.get();
-  if (connection_) server_.doubt();
+  const bool is_current = connection_ && doubts_ == server_.doubts();
+  if (is_current && connection_->is_usable()) return connection_.get();
+  if (is_current) server_.doubt();
   connection_.reset();
+  const uint64_t doubts = server_.doubts();
   STATOR_ASSIGN_OR_RETURN(connection_, server_.connect(options_));
+  doubts_ = doubts;
   return connection_.get();
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -43,6 +44,7 @@ class Session {
   const ConnectionOptions& options_;
   Server& server_;
   std::unique_ptr<Connection> connection_;
+  uint64_t doubts_ = 0;  // of the server before the connection was opened
 };
 
 }  // namespace stator::postgres
