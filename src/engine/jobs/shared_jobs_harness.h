@@ -158,8 +158,8 @@ class SharedJobs : public EngineTest {
   virtual void check() = 0;
 
   // Stops ours_ at each commit and view of the job, each time on a new backend. Then calls
-  // `before`. Calls `end` after the other engine has finished the job.
-  void stop_at_each_call(const std::function<void()>& before, const std::function<void()>& end) {
+  // `finish` with their number, which lets the other engine finish the job.
+  void hold_at_each_call(const std::function<void(int call)>& finish) {
     for (int call = 0;; ++call) {
       SCOPED_TRACE("call " + std::to_string(call));
       ASSERT_LT(call, 1000);
@@ -171,6 +171,17 @@ class SharedJobs : public EngineTest {
         EXPECT_GT(call, 2);
         return;
       }
+      finish(call);
+      if (HasFatalFailure()) return;
+      check();
+      expect_sound();
+      if (HasFailure()) return;
+    }
+  }
+  // Calls `before` when ours_ is held, and `end` after the other engine has taken the lease and
+  // finished the job.
+  void stop_at_each_call(const std::function<void()>& before, const std::function<void()>& end) {
+    hold_at_each_call([&](int call) {
       before();
       const bool had_ended = is_done();
       // The first commit acquires the lease.
@@ -182,10 +193,7 @@ class SharedJobs : public EngineTest {
       run_out_lease();
       ASSERT_TRUE(comes_true([&] { return is_done(); }));
       end();
-      check();
-      expect_sound();
-      if (HasFailure()) return;
-    }
+    });
   }
   // The owner resumes after another one has finished the job. `meanwhile` runs until its job ends.
   void wake_up_ours(const std::function<void()>& meanwhile = [] {}) {
