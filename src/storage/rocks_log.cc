@@ -42,13 +42,16 @@ struct Record {
   std::string_view part;
 };
 
+bool is_known(uint8_t type) {
+  return (type >= kFull && type <= kLast) || (type >= kNotes && type < kEnd);
+}
+
 // Parses the record at the start of `rest`, which ends with its block or with the file.
 Parsed parse_record(std::string_view rest, bool is_whole_block, Record& record) {
   if (rest.size() < kHeaderBytes) return is_whole_block ? Parsed::kPadding : Parsed::kTruncated;
   const std::size_t length = little_endian(rest.substr(4, 2));
   const auto type = static_cast<uint8_t>(rest[6]);
-  const bool is_known = (type >= kFull && type <= kLast) || (type >= kNotes && type < kEnd);
-  if (!is_known) return Parsed::kGarbled;
+  if (!is_known(type)) return Parsed::kGarbled;
   if (rest.size() < kHeaderBytes + length) {
     return is_whole_block ? Parsed::kGarbled : Parsed::kTruncated;
   }
@@ -59,6 +62,12 @@ Parsed parse_record(std::string_view rest, bool is_whole_block, Record& record) 
   return Parsed::kRecord;
 }
 
+// The length of a garbled record according to its header.
+std::size_t stated_bytes(std::string_view rest) {
+  if (rest.size() < kHeaderBytes || !is_known(static_cast<uint8_t>(rest[6]))) return kHeaderBytes;
+  return kHeaderBytes + little_endian(rest.substr(4, 2));
+}
+
 class LogReader {
  public:
   explicit LogReader(LogFile& file) : file_(file) {}
@@ -66,6 +75,7 @@ class LogReader {
   // Reads the next block. `at`: its position in the file.
   void read(std::string_view block, uint64_t at) {
     std::size_t offset = 0;
+    note_used(block, at);
     if (is_damaged_) {
       look_for_writes(block, /*everywhere=*/false);
       return;
@@ -83,6 +93,10 @@ class LogReader {
       const std::size_t bytes = kHeaderBytes + record.part.size();
       if (parsed == Parsed::kGarbled || !take(record, at + offset + bytes)) {
         is_damaged_ = true;
+        if (parsed == Parsed::kGarbled) {
+          record_at_ = at + offset;
+          record_end_ = record_at_ + stated_bytes(block.substr(offset));
+        }
         file_.end = LogFile::End::kGarbled;
         look_for_writes(block.substr(offset), /*everywhere=*/true);
         return;
@@ -92,7 +106,13 @@ class LogReader {
   }
 
   void finish() {
-    if (!is_damaged_ && in_write_) file_.end = LogFile::End::kTruncated;
+    const bool is_empty = is_damaged_ && used_ <= record_at_;
+    const bool is_cut = is_damaged_ && used_ < record_end_;
+    if (is_empty && !in_write_) {
+      file_.end = LogFile::End::kWhole;
+    } else if (is_cut || (!is_damaged_ && in_write_)) {
+      file_.end = LogFile::End::kTruncated;
+    }
   }
 
  private:
@@ -129,9 +149,18 @@ class LogReader {
     }
   }
 
+  void note_used(std::string_view block, uint64_t at) {
+    const std::size_t last = block.find_last_not_of('\0');
+    if (last != std::string_view::npos) used_ = at + last + 1;
+  }
+
   LogFile& file_;
   bool in_write_ = false;
   bool is_damaged_ = false;
+  uint64_t used_ = 0;  // after the last byte that is not zero
+  // Of the first record that is garbled: where it begins, and where it would end.
+  uint64_t record_at_ = 0;
+  uint64_t record_end_ = 0;
   std::string start_;
 };
 

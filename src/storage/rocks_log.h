@@ -3,7 +3,8 @@
 //
 // A log is a sequence of blocks of 32 KB. A record is one write: a checksum, a length, a type and a
 // part of the write for each block that it spans. A write begins with the number of its first row
-// and the number of its rows. docs/formats/directory.md explains the checks.
+// and the number of its rows. After the last record, a log can have zeros (rocks_zeroed_log.h).
+// docs/formats/directory.md explains the checks.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,8 @@ uint32_t crc32c(std::string_view bytes);
 
 struct LogFile {
   enum class End {
-    kWhole,      // the last byte ends a record
-    kTruncated,  // the last record is incomplete: no byte of it is wrong
+    kWhole,      // only zeros, or nothing, follow the last record
+    kTruncated,  // the end of the last record is missing, or zeros are in its place
     kGarbled,    // bytes that are not a record
   };
   std::filesystem::path path;

@@ -148,9 +148,9 @@ Failure log_failure(const RocksStoreOptions& options, const std::string& damage)
                           options.path.string(), damage));
 }
 
-uint64_t bytes_of(const LogState& log) {
+uint64_t sound_bytes_of(const LogState& log) {
   uint64_t bytes = 0;
-  for (const LogFile& file : log.files) bytes += file.bytes;
+  for (const LogFile& file : log.files) bytes += file.sound_bytes;
   return bytes;
 }
 
@@ -166,7 +166,6 @@ Result<void> accept_log(const RocksStoreOptions& options, LogState& state, Rocks
   STATOR_ASSIGN_OR_RETURN(const auto aside,
                           set_logs_aside(state, options.path / kDatabaseName, options.path));
   state.files.resize(state.sound_files);
-  if (!state.files.empty()) state.files.back().bytes = state.files.back().sound_bytes;
   if (options.report) {
     options.report(fmt::format(
         "{}; the operating system restarted since, and durability is `os`: continuing with the "
@@ -224,7 +223,7 @@ Result<OpenedDatabase> open_database(rocksdb::Env& env, const RocksStoreOptions&
     STATOR_RETURN_IF_ERROR(accept_log(options, log, *opened.space));
     remove_unlisted_tables(options.path / kDatabaseName, manifest.tables);
   }
-  STATOR_RETURN_IF_ERROR(opened.space->prepare_opening(bytes_of(log)));
+  STATOR_RETURN_IF_ERROR(opened.space->prepare_opening(sound_bytes_of(log)));
   // A marked directory without a database has lost it.
   rocks.create_if_missing = fresh;
   rocksdb::DB* db = nullptr;

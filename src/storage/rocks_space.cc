@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "storage/rocks_space_env.h"
+#include "storage/rocks_zeroed_log.h"
 
 namespace stator {
 namespace {
@@ -58,6 +59,7 @@ RocksSpace::Sizes RocksSpace::sizes_for(uint64_t disk_bytes, const RocksStoreOpt
 RocksSpace::RocksSpace(rocksdb::Env& env, const RocksStoreOptions& options)
     : env_(env),
       path_(options.path),
+      synced_(options.durability == Durability::kSync),
       state_(std::make_shared<SpaceState>(env, options.path)),
       sizes_([&] {
         std::error_code error;
@@ -82,7 +84,8 @@ std::shared_ptr<rocksdb::EventListener> RocksSpace::listener() const {
 }
 
 std::unique_ptr<rocksdb::Env> RocksSpace::environment() const {
-  return make_space_env(env_, state_, sizes_.base_bytes / 16);
+  const bool zeroed = synced_ && is_written_in_place(path_);
+  return make_space_env(env_, state_, sizes_.base_bytes / 16, zeroed);
 }
 
 uint64_t RocksSpace::unflushed_bytes() const {

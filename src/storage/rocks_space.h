@@ -119,6 +119,7 @@ class RocksSpace {
 
   rocksdb::Env& env_;
   const std::filesystem::path path_;
+  const bool synced_;  // each write
   const std::shared_ptr<SpaceState> state_;
   const Sizes sizes_;
   rocksdb::DB* db_ = nullptr;

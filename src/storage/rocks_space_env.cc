@@ -6,8 +6,11 @@
 #include <rocksdb/listener.h>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
+
+#include "storage/rocks_zeroed_log.h"
 
 namespace stator {
 namespace {
@@ -33,6 +36,7 @@ class SpaceFile final : public rocksdb::FSWritableFileOwnerWrapper {
         state_(std::move(state)),
         what_(what),
         is_log_(is_log),
+        reserved_(room),
         room_(room) {}
   // Allocates in advance, in units of whole write buffers.
   void PrepareWrite(std::size_t offset, std::size_t bytes, const IOOptions& options,
@@ -49,6 +53,13 @@ class SpaceFile final : public rocksdb::FSWritableFileOwnerWrapper {
     const auto room = make_room(data.size());
     return watch(target()->Append(data, options, info, debug));
   }
+  // For zeros after the end, which must not take space that others need.
+  IOStatus PositionedAppend(const rocksdb::Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* debug) override {
+    if (!has_plenty_ && offset + data.size() > reserved_) return IOStatus::NoSpace();
+    return target()->PositionedAppend(data, offset, options, debug);
+  }
+  using FSWritableFileOwnerWrapper::PositionedAppend;
   IOStatus Sync(const IOOptions& options, IODebugContext* debug) override {
     return watch(target()->Sync(options, debug));
   }
@@ -75,6 +86,7 @@ class SpaceFile final : public rocksdb::FSWritableFileOwnerWrapper {
   const State state_;
   const Ballast::For what_;
   const bool is_log_;
+  const uint64_t reserved_;
   uint64_t room_;
   bool has_plenty_ = false;  // at the last check
 };
@@ -107,8 +119,9 @@ class NotesFile final : public rocksdb::FSWritableFileOwnerWrapper {
 
 class SpaceFiles final : public rocksdb::FileSystemWrapper {
  public:
-  SpaceFiles(const std::shared_ptr<rocksdb::FileSystem>& base, State state, uint64_t log_bytes)
-      : FileSystemWrapper(base), state_(std::move(state)), log_bytes_(log_bytes) {}
+  SpaceFiles(const std::shared_ptr<rocksdb::FileSystem>& base, State state, uint64_t log_bytes,
+             bool zeroed)
+      : FileSystemWrapper(base), state_(std::move(state)), log_bytes_(log_bytes), zeroed_(zeroed) {}
   const char* Name() const override { return "SpaceFiles"; }
   IOStatus NewWritableFile(const std::string& name, const rocksdb::FileOptions& options,
                            std::unique_ptr<rocksdb::FSWritableFile>* file,
@@ -136,6 +149,15 @@ class SpaceFiles final : public rocksdb::FileSystemWrapper {
     *file = std::make_unique<SpaceFile>(
         std::move(*file), state_, compacts ? Ballast::For::kWhatCanWait : Ballast::For::kAnything,
         is_log, room);
+    if (is_log && zeroed_) *file = make_zeroed_log(std::move(*file), open_logs_.add(name));
+    return IOStatus::OK();
+  }
+  // A copy of an open log ends there.
+  IOStatus GetFileSize(const std::string& name, const IOOptions& options, uint64_t* bytes,
+                       IODebugContext* debug) override {
+    const std::optional<uint64_t> written = open_logs_.size_of(name);
+    if (!written) return FileSystemWrapper::GetFileSize(name, options, bytes, debug);
+    *bytes = *written;
     return IOStatus::OK();
   }
   // Uses files of this file system. FileSystemWrapper would use those of the wrapped one.
@@ -154,6 +176,8 @@ class SpaceFiles final : public rocksdb::FileSystemWrapper {
  private:
   const State state_;
   const uint64_t log_bytes_;
+  const bool zeroed_;
+  OpenLogs open_logs_;
 };
 
 // A flush in RocksDB's thread pool.
@@ -179,12 +203,15 @@ void cancel_flush(void* argument) {
 
 class SpaceEnv final : public rocksdb::EnvWrapper {
  public:
-  SpaceEnv(rocksdb::Env& base, State state, uint64_t log_bytes)
+  SpaceEnv(rocksdb::Env& base, State state, uint64_t log_bytes, bool zeroed)
       : EnvWrapper(&base), state_(std::move(state)) {
-    file_system_ = std::make_shared<SpaceFiles>(base.GetFileSystem(), state_, log_bytes);
+    file_system_ = std::make_shared<SpaceFiles>(base.GetFileSystem(), state_, log_bytes, zeroed);
     system_clock_ = base.GetSystemClock();
   }
   const char* Name() const override { return "SpaceEnv"; }
+  rocksdb::Status GetFileSize(const std::string& name, uint64_t* bytes) override {
+    return file_system_->GetFileSize(name, {}, bytes, nullptr);
+  }
   // Only flushes have this priority and a tag.
   void Schedule(void (*function)(void*), void* argument, Priority priority, void* tag,
                 void (*cancel)(void*)) override {
@@ -269,8 +296,8 @@ bool FlushJobs::forgot_one() {
 }
 
 std::unique_ptr<rocksdb::Env> make_space_env(rocksdb::Env& base, std::shared_ptr<SpaceState> state,
-                                             uint64_t log_bytes) {
-  return std::make_unique<SpaceEnv>(base, std::move(state), log_bytes);
+                                             uint64_t log_bytes, bool zeroed) {
+  return std::make_unique<SpaceEnv>(base, std::move(state), log_bytes, zeroed);
 }
 
 std::shared_ptr<rocksdb::EventListener> make_space_listener(std::shared_ptr<SpaceState> state) {

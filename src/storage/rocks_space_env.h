@@ -47,9 +47,10 @@ struct SpaceState {
 };
 
 // `base` must outlive it. A new log has `log_bytes` of space in it or is not created: RocksDB can
-// resume after a failed write only if the log holds an earlier one.
+// resume after a failed write only if the log holds an earlier one. `zeroed`: logs have zeros in
+// advance (rocks_zeroed_log.h) while there is much free space.
 std::unique_ptr<rocksdb::Env> make_space_env(rocksdb::Env& base, std::shared_ptr<SpaceState> state,
-                                             uint64_t log_bytes);
+                                             uint64_t log_bytes, bool zeroed);
 
 // Must be added to the options of a database in that environment.
 std::shared_ptr<rocksdb::EventListener> make_space_listener(std::shared_ptr<SpaceState> state);

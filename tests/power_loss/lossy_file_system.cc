@@ -72,8 +72,20 @@ class LossyFileSystem::Writable final : public rocksdb::FSWritableFileOwnerWrapp
         contents_(std::move(contents)),
         system_(system) {}
 
-  using FSWritableFileOwnerWrapper::PositionedAppend;
-
+  // Only zeros after the end, which later bytes replace.
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            IODebugContext* debug) override {
+    const std::lock_guard lock(system_.mutex_);
+    IOStatus status = system_.permit(FileChange::kZero, name_);
+    if (status.ok()) status = target()->PositionedAppend(data, offset, options, debug);
+    if (status.ok()) contents_->zeroed = std::max(contents_->zeroed, offset + data.size());
+    return status;
+  }
+  IOStatus PositionedAppend(const Slice& data, uint64_t offset, const IOOptions& options,
+                            const rocksdb::DataVerificationInfo& /*info*/,
+                            IODebugContext* debug) override {
+    return PositionedAppend(data, offset, options, debug);
+  }
   IOStatus Append(const Slice& data, const IOOptions& options, IODebugContext* debug) override {
     const std::lock_guard lock(system_.mutex_);
     IOStatus permitted = system_.permit(FileChange::kAppend, name_);
@@ -92,7 +104,10 @@ class LossyFileSystem::Writable final : public rocksdb::FSWritableFileOwnerWrapp
   IOStatus Sync(const IOOptions& /*options*/, IODebugContext* /*debug*/) override {
     const std::lock_guard lock(system_.mutex_);
     IOStatus permitted = system_.permit(FileChange::kSync, name_);
-    if (permitted.ok()) contents_->synced_bytes = contents_->bytes;
+    if (permitted.ok()) {
+      contents_->synced_bytes = contents_->bytes;
+      contents_->synced_zeroed = contents_->zeroed;
+    }
     return permitted;
   }
   IOStatus Fsync(const IOOptions& options, IODebugContext* debug) override {
@@ -101,7 +116,8 @@ class LossyFileSystem::Writable final : public rocksdb::FSWritableFileOwnerWrapp
   IOStatus Truncate(uint64_t bytes, const IOOptions& options, IODebugContext* debug) override {
     const std::lock_guard lock(system_.mutex_);
     const IOStatus status = target()->Truncate(bytes, options, debug);
-    if (status.ok()) contents_->bytes = bytes;
+    if (status.ok())
+      *contents_ = {.bytes = bytes, .synced_bytes = std::min(bytes, contents_->synced_bytes)};
     return status;
   }
 
@@ -310,16 +326,19 @@ void LossyFileSystem::undo(const Entry& entry) {
   contents_[entry.name] = entry.displaced_contents;
 }
 
-// Keeps any length between the synced and the written one, and replaces any later sector by other
-// bytes. RocksDB's MANIFEST is only truncated, because RocksDB does not open it with a garbled end.
-// File systems whose files grow after their data do not cause one (ext4 with ordered data, XFS,
-// btrfs).
+// Keeps any length between the synced and the written one, followed by the synced zeros, and
+// replaces any later sector by other bytes. RocksDB's MANIFEST is only truncated, because RocksDB
+// does not open it with a garbled end. File systems whose files grow after their data do not cause
+// one (ext4 with ordered data, XFS, btrfs).
 void LossyFileSystem::damage(const std::string& name, const Contents& contents,
                              std::mt19937_64& random) {
   if (contents.synced_bytes >= contents.bytes) return;
   const uint64_t unsynced = contents.bytes - contents.synced_bytes;
   const uint64_t left = random() % (unsynced + 1);
   std::filesystem::resize_file(name, contents.synced_bytes + left);
+  if (contents.synced_zeroed > contents.synced_bytes + left) {
+    std::filesystem::resize_file(name, contents.synced_zeroed);
+  }
   if (left == 0 || is_manifest(name) || random() % 4 == 0) return;
   const uint64_t bytes = std::min<uint64_t>(left, 1 + random() % kSectorBytes);
   const uint64_t at = random() % 2 == 0 ? left - bytes : random() % (left - bytes + 1);

@@ -24,7 +24,7 @@
 
 namespace stator::test {
 
-enum class FileChange { kAppend, kSync, kCreate, kRename, kDelete, kSyncDirectory };
+enum class FileChange { kAppend, kZero, kSync, kCreate, kRename, kDelete, kSyncDirectory };
 
 class LossyFileSystem final : public rocksdb::FileSystemWrapper {
  public:
@@ -76,6 +76,8 @@ class LossyFileSystem final : public rocksdb::FileSystemWrapper {
   struct Contents {
     uint64_t bytes = 0;
     uint64_t synced_bytes = 0;
+    uint64_t zeroed = 0;  // the size with zeros after `bytes`
+    uint64_t synced_zeroed = 0;
   };
   using ContentsPtr = std::shared_ptr<Contents>;
   // A change of a directory since its last sync. `displaced`: the copy of a file that was deleted

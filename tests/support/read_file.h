@@ -14,4 +14,11 @@ inline std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Returns the bytes of a file up to the last one that is not zero.
+inline std::string read_without_zeros(const std::filesystem::path& path) {
+  std::string bytes = read_file(path);
+  bytes.resize(bytes.find_last_not_of('\0') + 1);
+  return bytes;
+}
+
 }  // namespace stator::test
