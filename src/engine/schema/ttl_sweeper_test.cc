@@ -231,10 +231,7 @@ TEST_F(TimeToLive, IsNotInheritedByATableOfTheSameName) {
 }
 
 TEST_F(TimeToLive, ItsSweepStartsByItself) {
-  auto opened = Engine::open(make_memory_store(),
-                             {.clock = &clock_, .sweep_interval = std::chrono::milliseconds(1)});
-  ASSERT_THAT(opened, IsOk());
-  engine_ = std::move(*opened);
+  open_empty({.clock = &clock_, .sweep_interval = std::chrono::milliseconds(1)});
   create(hash_table());
   enable();
   put_expiring("a", now() - 1);

@@ -25,7 +25,7 @@ class PointInTime : public EngineTest {
   }
 
   TableHistory history() {
-    const auto snapshot = engine_->parts().catalog->snapshot();
+    const auto snapshot = must(engine_->parts().catalog->newest_snapshot());
     const Table& table = **snapshot->find("Things");
     return {.key = table.key(), .log = table.log_space(), .secret = table.secret()};
   }
@@ -191,7 +191,7 @@ class RestlessClock : public Clock {
 
 TEST_F(PointInTime, ATransactionIsSeenWholeOrNotAtAll) {
   const RestlessClock clock;
-  engine_ = must(Engine::open(make_memory_store(), {.clock = &clock, .sweep_interval = {}}));
+  open_empty({.clock = &clock, .sweep_interval = {}});
   CreateTableRequest table = range_table();
   table.stream = StreamSpecification{.enabled = true, .view = StreamViewType::kKeysOnly};
   create(table);
@@ -209,6 +209,7 @@ TEST_F(PointInTime, ATransactionIsSeenWholeOrNotAtAll) {
   for (int64_t time_ms = begin_ms; time_ms < end_ms; ++time_ms) {
     EXPECT_EQ(contents_at(time_ms).size() % 10, 0U);
   }
+  engine_.reset();  // before the clock
 }
 
 TEST_F(PointInTime, ASearchForACommitVersionReadsALimitedPartOfTheLogInEachStep) {

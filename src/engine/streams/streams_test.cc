@@ -216,9 +216,7 @@ TEST_F(Streams, OpenNewShardsEveryFourHoursAndCloseTheOldOnes) {
 }
 
 TEST_F(Streams, OpenNewShardsByThemselves) {
-  engine_ =
-      must(Engine::open(make_memory_store(),
-                        {.clock = &clock_, .maintenance_interval = std::chrono::milliseconds(1)}));
+  open_empty({.clock = &clock_, .maintenance_interval = std::chrono::milliseconds(1)});
   create(with_stream(hash_table()));
   const std::string stream = stream_of("Things");
   ASSERT_EQ(shards(stream).size(), 4U);

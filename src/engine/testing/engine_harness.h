@@ -74,14 +74,16 @@ class EngineTest : public ::testing::Test {
   }
 
   // Opens an engine in memory, or a pair.
-  void open_empty() {
-    if (!tests_run_on_a_pair()) return open(make_memory_store());
-    engine_.open_pair(options());
+  void open_empty() { open_empty(options()); }
+  void open_empty(const EngineOptions& options) {
+    if (!tests_run_on_a_pair()) return open(make_memory_store(), options);
+    engine_.open_pair(options);
   }
 
-  void open(std::unique_ptr<TransactStore> store) {
+  void open(std::unique_ptr<TransactStore> store) { open(std::move(store), options()); }
+  void open(std::unique_ptr<TransactStore> store, const EngineOptions& options) {
     engine_.reset();
-    auto opened = Engine::open(std::move(store), options());
+    auto opened = Engine::open(std::move(store), options);
     ASSERT_THAT(opened, IsOk());
     engine_ = std::move(*opened);
   }
