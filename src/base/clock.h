@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clock: wall time. Tests inject their own.
+// Thread safety: any thread can call every method.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// prefix_end: the end of the range of strings that start with a prefix.
 #pragma once
 
 #include <string>

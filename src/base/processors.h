@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// usable_processors: the number of processors available to the calling thread.
 #pragma once
 
 namespace stator {

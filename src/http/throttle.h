@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Throttle: bounds a frequency. Not exactly: of many events at once, some are forgotten.
+// Thread safety: one thread at a time.
 #pragma once
 
 #include <algorithm>

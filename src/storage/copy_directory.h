@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies a data directory, and renames the finished copy.
+// Blocking: all functions wait for the disk.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The lock and the marker of a Stator data directory. docs/formats/directory.md.
+// Thread safety: any thread can call const methods.
+// Blocking: open() and mark_data_directory() wait for the disk; a held lock is an error at once.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,7 @@
 //
 // A call locks all its stripes in ascending order, so that calls cannot deadlock. A thread that
 // holds a Guard must not call lock() again.
+// Thread safety: any thread. Blocking: lock() waits until all its stripes are free.
 #pragma once
 
 #include <array>

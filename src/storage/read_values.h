@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// read_values: the values of several keys, from one read of a store.
 #pragma once
 
 #include <cstddef>

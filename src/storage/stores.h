@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Creates and opens the stores of one process.
+// Blocking: opening and recovering a directory wait for the disk.
 #pragma once
 
 #include <filesystem>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Commits changes of the catalog. Each computes its rows from those that its transaction reads, and
 // commits only if the stored catalog has the version of the one in memory.
+// Blocking: commit_catalog() waits for the store.
 #pragma once
 
 #include <cstdint>

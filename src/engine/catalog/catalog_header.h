@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The catalog's header: the format of all data that the engine stores, and the secret of its
 // hashes.
+// Blocking: only open_catalog_header() waits for the store.
 #pragma once
 
 #include <cstdint>

@@ -31,7 +31,7 @@
 namespace stator {
 
 // How long a lease lasts without a heartbeat. Heartbeats renew it: one per
-// EngineOptions::maintenance_interval, which must be several times shorter.
+// EngineOptions::maintenance_interval (by default 60 s), which must be several times shorter.
 inline constexpr int64_t kJobLeaseMs = 5LL * 60 * 1000;
 // The time between two checks counts as at most this; see JobLeases::look().
 inline constexpr int64_t kLeaseLookMs = 60LL * 1000;

@@ -7,6 +7,7 @@
 // the job, regardless of the process that runs it. A trim commits its new limit before it erases
 // anything. Pins and trims read and write the same row, so neither can miss the other.
 // docs/formats/catalog.md, docs/decisions/0029-pins-of-history.md.
+// Blocking: only RecordPins::of() waits for the store.
 #pragma once
 
 #include <cstdint>

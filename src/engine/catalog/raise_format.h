@@ -8,6 +8,7 @@
 // of the other tables. Until then, and after a crash between them, older servers that did not load
 // the catalog since can still use those tables. A last commit frees leases that older servers
 // acquired during the first one.
+// Blocking: waits for the store.
 // Errors: the store's; kCorruption for a damaged header or a format that is unknown to this version
 // of Stator; kThrottling if other servers keep changing the catalog.
 #pragma once

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // StoredCatalog: the contents of the catalog's rows, from one snapshot of the store.
+// Blocking: only read_catalog() waits for the store.
 #pragma once
 
 #include <cstdint>

@@ -4,6 +4,7 @@
 // A sweep begins at the time at which the previous one ended, so that it does not read over erased
 // rows. On a shared store it begins at the first token, because every process sweeps and a stopped
 // process can leave tokens behind.
+// Thread safety: any thread can start a sweep; it runs on the threads of the JobRunner.
 #pragma once
 
 #include <atomic>

@@ -4,6 +4,7 @@
 // A queue is a space with 16 prefixes. The hash in the row key that a row names selects its prefix,
 // so that no single partition of the store receives every write. Within a prefix, the times ascend.
 // A sweep reads all prefixes in steps of bounded size.
+// Blocking: only read_queue() waits for the store.
 #pragma once
 
 #include <cstdint>

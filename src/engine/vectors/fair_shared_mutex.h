@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FairSharedMutex: a shared mutex whose exclusive lock is not kept waiting by a stream of readers.
+//
+// Thread safety: any thread; the thread that acquired a lock must release it.
+// Blocking: lock_shared() also waits behind a waiting lock().
 #pragma once
 
 #include <mutex>

@@ -7,6 +7,7 @@
 // It only reads the store. No engine may be open on it, and nothing may write to it.
 // Memory does not grow with the data: an index and its table are compared by keyed sums over all
 // entries, and entry by entry only if the sums differ.
+// Blocking: waits for the store until all data has been read.
 #pragma once
 
 #include <cstdint>

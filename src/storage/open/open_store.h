@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Opens the store that a user names: a directory, memory, or a database of PostgreSQL.
+// Blocking: waits for the disk or the server.
 #pragma once
 
 #include <memory>

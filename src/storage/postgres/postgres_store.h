@@ -4,6 +4,7 @@
 // Callbacks run on threads of the store, each of which has a connection. The next call that needs a
 // broken connection opens it again. While the server cannot be reached, calls fail at once, and a
 // thread of the store tries to reconnect. Each new connection checks the server.
+// Blocking: initialize_postgres_store() and open_postgres_store() wait for the server.
 #pragma once
 
 #include <chrono>
