@@ -45,7 +45,7 @@ Result<void> check_keeps_access(const Access& access, const policy::Context& con
   const std::array<const policy::Policy*, 2> policies = {&identity_policy(access), &*changed};
   if (policy::evaluate(policies, context).decision != policy::Decision::kDenied) return {};
   return fail(Code::kValidation,
-              "The policy denies you to change it later; to confirm, set "
+              "the policy denies you to change it later; to confirm, set "
               "ConfirmRemoveSelfResourceAccess to true");
 }
 

@@ -105,7 +105,7 @@ void add_request_tags(Need& need, const Item& request) {
 Result<void> gather(Needs& needs, std::string_view operation, const Item& request) {
   const auto rule = std::ranges::lower_bound(kRules, operation, {}, &Rule::operation);
   if (rule == std::end(kRules) || rule->operation != operation) {
-    return fail(Code::kAccessDenied, "No policy can allow this operation");
+    return fail(Code::kAccessDenied, "no policy can allow this operation");
   }
   switch (rule->target) {
     case Target::kNothing:

@@ -31,7 +31,7 @@ class Responding {
   Responding(Responding&&) = default;
   Responding& operator=(Responding&&) = delete;
   ~Responding() {
-    if (done_) done_(fail(Code::kInternalServerError, "Not enough memory for the response"));
+    if (done_) done_(fail(Code::kInternalServerError, "not enough memory for the response"));
   }
   void operator()(Result<std::string> response) { std::exchange(done_, {})(std::move(response)); }
   void inject(std::unique_ptr<testmode::Injection> what) {

@@ -81,7 +81,7 @@ std::optional<std::string> decompressed(const EmbeddedFile& file) {
 
 http::Response from_directory(const std::filesystem::path& directory, std::string_view name) {
   std::ifstream in(directory / name, std::ios::binary);
-  if (!in) return text_response(404, "Not found\n");
+  if (!in) return text_response(404, "not found\n");
   std::string content{std::istreambuf_iterator<char>(in), {}};
   return response_with(200, content_type(name), std::move(content));
 }
@@ -104,7 +104,7 @@ http::Response from_binary(const EmbeddedFile& file, const http::Request& reques
     return response;
   }
   auto content = decompressed(file);
-  if (!content) return text_response(503, "Out of memory\n");
+  if (!content) return text_response(503, "out of memory\n");
   response.body = std::move(*content);
   return response;
 }
@@ -118,7 +118,7 @@ bool Console::serves(std::string_view target) {
 
 http::Response Console::respond(const http::Request& request) const {
   if (request.method != "GET" && request.method != "HEAD") {
-    http::Response refusal = text_response(405, "Method not allowed\n");
+    http::Response refusal = text_response(405, "method not allowed\n");
     refusal.headers.add("Allow", "GET, HEAD");
     return refusal;
   }
@@ -132,7 +132,7 @@ http::Response Console::respond(const http::Request& request) const {
   if (name.empty()) name = kIndex;
   const auto files = embedded_files();
   const auto file = std::ranges::find(files, name, &EmbeddedFile::name);
-  if (file == files.end()) return text_response(404, "Not found\n");
+  if (file == files.end()) return text_response(404, "not found\n");
   return directory_.empty() ? from_binary(*file, request) : from_directory(directory_, file->name);
 }
 

@@ -306,7 +306,7 @@ void Connection::read_tls(std::span<char> space) {
     tls_.reset();
     return refuse({.status = 400,
                    .headers = {{"Content-Type", "text/plain"}},
-                   .body = "This port speaks HTTPS: use an https:// address.\n"});
+                   .body = "this port speaks HTTPS; use an https:// address\n"});
   }
   if (step.outcome == Outcome::kWantRead || step.outcome == Outcome::kWantWrite) {
     if (awaiting_ == Awaiting::kHandshake && tls_->is_established()) await_request();

@@ -315,7 +315,7 @@ access::Access access_of(const http::Request& request, const SigningKey& signer,
 
 // SDKs send the request again after a pause.
 Error stopping_error() {
-  return {.code = Code::kServiceUnavailable, .message = "The server is stopping. Try again."};
+  return {.code = Code::kServiceUnavailable, .message = "the server is stopping; try again"};
 }
 
 http::Response foreign_response(const Error& error, const RequestId& id = {}) {
@@ -637,12 +637,12 @@ void DynamoDbService::handle_operation(const http::Request& request, Exchange ex
 }
 
 http::Response DynamoDbService::malformed() {
-  return error_response({.code = Code::kSerialization, .message = "The request is not valid HTTP"});
+  return error_response({.code = Code::kSerialization, .message = "the request is not valid HTTP"});
 }
 
 http::Response DynamoDbService::overloaded() {
   return error_response({.code = Code::kServiceUnavailable,
-                         .message = "Too many large requests are under way. Try again."});
+                         .message = "too many large requests are in progress; try again"});
 }
 
 http::Response DynamoDbService::too_large() {

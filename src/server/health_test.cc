@@ -169,7 +169,7 @@ TEST_F(Health, OperationsInProgressFinishAfterNewOnesAreRefused) {
   const http::Response refused = ask(parsed("POST", "/", "DynamoDB_20120810.PutItem", put));
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(refused.body, R"({"__type":"com.amazonaws.dynamodb.v20120810#ServiceUnavailable",)"
-                          R"("message":"The server is stopping. Try again."})");
+                          R"("message":"the server is stopping; try again"})");
   for (auto& acknowledge : std::exchange(store_->kept, {})) acknowledge();
   ASSERT_TRUE(*in_progress);
   EXPECT_EQ((*in_progress)->status, 200);

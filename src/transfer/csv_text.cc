@@ -31,9 +31,9 @@ Result<std::vector<std::string>> fields_of(std::string_view text, char delimiter
       if (fields.size() == kColumnsMax) return fail(Code::kValidation, "row has too many fields");
       fields.emplace_back();
     } else if (before == Quoting::kQuoteInside && quoting == Quoting::kOutside) {
-      return fail(Code::kValidation, "A quoted field continues after its closing quote");
+      return fail(Code::kValidation, "a quoted field continues after its closing quote");
     } else if (quoting == Quoting::kOutside && c == '"') {
-      return fail(Code::kValidation, "A quote is not escaped");
+      return fail(Code::kValidation, "a quote is not escaped");
     } else if (quoting == Quoting::kOutside ||
                (quoting == Quoting::kInside && before != Quoting::kFieldBegin)) {
       fields.back() += c;

@@ -113,12 +113,12 @@ class Ion {
     for (const AttributeValue& value : list) {
       const T* element = value.get_if<T>();
       if (element == nullptr)
-        return fail(Code::kValidation, "A set has an element of another type");
+        return fail(Code::kValidation, "a set has an element of another type");
       elements.push_back(*element);
     }
     SetOf<T> set(std::move(elements));
     if (set.empty() || set.has_duplicates()) {
-      return fail(Code::kValidation, "A set is empty or has an element twice");
+      return fail(Code::kValidation, "a set is empty or has an element twice");
     }
     return set;
   }
@@ -126,8 +126,7 @@ class Ion {
   // Called after the whole value is read, so that parsing can continue after an error.
   Result<AttributeValue> set_of(std::string_view annotation, const AttributeValue& value) {
     const List* list = value.get_if<List>();
-    Result<AttributeValue> set =
-        fail(Code::kValidation, "An annotation is not one of the service's");
+    Result<AttributeValue> set = fail(Code::kValidation, "an annotation is not one of DynamoDB's");
     if (list != nullptr && annotation == "$dynamodb_SS") set = set_from<std::string>(*list);
     if (list != nullptr && annotation == "$dynamodb_NS") set = set_from<Number>(*list);
     if (list != nullptr && annotation == "$dynamodb_BS") set = set_from<Binary>(*list);

@@ -15,11 +15,11 @@ Result<T> read_answer(std::string_view json, const Member<T> (&table)[N]) {
   T answer;
   Reader reader;
   const Result<Document> document = Document::parse(json);
-  if (!document) return fail(Code::kInternalServerError, "The response is not valid JSON");
+  if (!document) return fail(Code::kInternalServerError, "the response is not valid JSON");
   reader.members(document->root(), table, answer);
   if (reader.failed()) {
     return fail(Code::kInternalServerError,
-                "The response cannot be read: " + reader.result().error().message);
+                "the response cannot be read: " + reader.result().error().message);
   }
   return answer;
 }

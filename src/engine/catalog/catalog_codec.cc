@@ -16,7 +16,7 @@ constexpr int kVersionWithBackfill = 2;  // has members that readers of version 
 
 Failure damaged(std::string_view what) {
   return fail(Code::kCorruption,
-              "A table definition in the catalog is damaged: " + std::string(what));
+              "a table definition in the catalog is damaged: " + std::string(what));
 }
 
 Failure unknown_version(int64_t version) {
@@ -496,7 +496,7 @@ Result<TableDefinition> decode_table(std::string_view bytes) {
 Result<TableDefinition> table_in(const Item& record) {
   const auto found = record.find("Definition");
   const Binary* bytes = found == record.end() ? nullptr : found->second.get_if<Binary>();
-  if (bytes == nullptr) return fail(Code::kCorruption, "A record has no table definition");
+  if (bytes == nullptr) return fail(Code::kCorruption, "a record has no table definition");
   return decode_table(bytes->bytes);
 }
 

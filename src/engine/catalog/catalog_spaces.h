@@ -27,7 +27,7 @@ class Spaces {
   }
   // Writes the next id. Errors: kLimitExceeded if the ids are used up.
   Result<void> save(Batch& batch) const {
-    if (next_ >= UINT32_MAX) return fail(Code::kLimitExceeded, "No table ids are left");
+    if (next_ >= UINT32_MAX) return fail(Code::kLimitExceeded, "no table ids are left");
     std::string row;
     append_big_endian(row, static_cast<uint32_t>(next_));
     batch.put(catalog_row_key(CatalogRow::kNextSpace), row);

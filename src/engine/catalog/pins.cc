@@ -55,7 +55,7 @@ Result<Pins> decode_pins(const std::optional<std::string>& row) {
     pins.records.emplace(name, static_cast<uint64_t>(integer_of(records, name)));
   }
   if (encode_pins(pins) != *row) {
-    return fail(Code::kCorruption, "The pins of a space in the catalog are damaged");
+    return fail(Code::kCorruption, "the pins of a space in the catalog are damaged");
   }
   return pins;
 }

@@ -15,11 +15,11 @@ Result<KeyShape> make_shape(SpaceId space, const KeySchema& schema,
   for (const KeySchemaElement& element : schema) {
     const auto found = std::ranges::find(attributes, element.name, &AttributeDefinition::name);
     if (found == attributes.end()) {
-      return fail(Code::kCorruption, "Key attribute " + element.name + " has no definition");
+      return fail(Code::kCorruption, "key attribute '" + element.name + "' has no definition");
     }
     (element.type == KeyType::kHash ? shape.hash : shape.range).push_back(*found);
   }
-  if (shape.hash.empty()) return fail(Code::kCorruption, "A key schema has no partition key");
+  if (shape.hash.empty()) return fail(Code::kCorruption, "a key schema has no partition key");
   return shape;
 }
 
@@ -52,7 +52,7 @@ Result<VectorIndex> make_vector_index(const VectorIndexDefinition& definition, S
   for (const SearchSchemaElement& element : definition.search_schema) {
     const auto found = std::ranges::find(attributes, element.name, &AttributeDefinition::name);
     if (found == attributes.end()) {
-      return fail(Code::kCorruption, "Attribute " + element.name + " has no definition");
+      return fail(Code::kCorruption, "attribute '" + element.name + "' has no definition");
     }
     const bool is_hash = element.type == SearchSchemaElementType::kHash;
     (is_hash ? index.shape.key.hash : index.shape.filters).push_back(*found);
@@ -104,7 +104,7 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
   const auto add_indexes = [&](const std::optional<std::vector<IndexDefinition>>& indexes,
                                const std::vector<SpaceId>& spaces, bool local) -> Result<void> {
     const std::size_t count = indexes ? indexes->size() : 0;
-    if (spaces.size() != count) return fail(Code::kCorruption, "An index has no space");
+    if (spaces.size() != count) return fail(Code::kCorruption, "an index has no space");
     for (std::size_t i = 0; i < count; ++i) {
       Index index{.definition = (*indexes)[i], .local = local, .key = {}, .projected = {}};
       STATOR_ASSIGN_OR_RETURN(
@@ -120,7 +120,7 @@ Result<std::shared_ptr<Table>> Table::make(TableDefinition definition, const Has
 
   const std::size_t vector_indexes = settings.vector_indexes ? settings.vector_indexes->size() : 0;
   if (definition.vector_spaces.size() != vector_indexes) {
-    return fail(Code::kCorruption, "A vector index has no space");
+    return fail(Code::kCorruption, "a vector index has no space");
   }
   for (std::size_t i = 0; i < vector_indexes; ++i) {
     STATOR_ASSIGN_OR_RETURN(VectorIndex index, make_vector_index((*settings.vector_indexes)[i],

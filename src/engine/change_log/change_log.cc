@@ -37,7 +37,7 @@ KeyRange commit_version_range(SpaceId log, unsigned char log_partition, uint64_t
 }
 
 Failure damaged_row(std::string_view what) {
-  return fail(Code::kCorruption, "A row of a change log is damaged: " + std::string(what));
+  return fail(Code::kCorruption, "a row of a change log is damaged: " + std::string(what));
 }
 
 int64_t read_time(std::string_view bytes) {

@@ -203,7 +203,7 @@ Result<WriteEffect> evaluate_write(const WriteAction& action, std::optional<std:
   WriteEffect effect{.before = std::move(before)};
   const std::optional<ItemView> old_item = view_of(effect.before);
   if (old_item && !has_partition(*old_item, action.table->key(), action.key)) {
-    return fail(Code::kInternalServerError, "Two partition keys have one hash");
+    return fail(Code::kInternalServerError, "two partition keys have one hash");
   }
   if (old_item) effect.before_bytes = item_size_bytes(*old_item);
   if (action.inserts && old_item) return fail(Code::kDuplicateItem, messages::kDuplicateItem);

@@ -213,7 +213,7 @@ class Search {
           }));
       STATOR_RETURN_IF_ERROR(std::move(taken));
       if (!is_full_ && next < keys.size()) {
-        return fail(Code::kCorruption, "A vector index has a row without its item");
+        return fail(Code::kCorruption, "a vector index has a row without its item");
       }
     }
     return {};
@@ -224,7 +224,7 @@ class Search {
       return same_key_value(item.find(attribute.first), attribute.second);
     });
     // Another value of the attribute has the same hash.
-    if (!is_wanted) return fail(Code::kInternalServerError, "Two values have one hash");
+    if (!is_wanted) return fail(Code::kInternalServerError, "two values have one hash");
     const EncodedItem shown = shown_of(item);
     returned_bytes_ += item_size_bytes(ItemView(shown));
     response_bytes_ += shown.size();

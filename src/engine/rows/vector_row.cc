@@ -77,7 +77,7 @@ Result<VectorRowView> VectorRowView::of(std::string_view value, const VectorShap
   const std::size_t vector_at = kFiltersAt + shape.filters.size() * sizeof(Hash128);
   const std::size_t item_key_at = vector_at + shape.dimensions * sizeof(float);
   if (value.size() < item_key_at + kPartitionBytes) {
-    return fail(Code::kCorruption, "A row of a vector index is damaged");
+    return fail(Code::kCorruption, "a row of a vector index is damaged");
   }
   return VectorRowView(value, vector_at, item_key_at);
 }

@@ -64,7 +64,7 @@ class ChangeRead {
   // The returned change refers to this object.
   Result<Change> operator[](std::size_t number) const {
     const auto& value = values_[number];
-    if (!value) return fail(Code::kCorruption, "A change is gone while its log is read");
+    if (!value) return fail(Code::kCorruption, "a change is gone while its log is read");
     return read_change(keys_[number], *value);
   }
 

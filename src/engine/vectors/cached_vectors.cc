@@ -109,7 +109,7 @@ bool CachedVectors::is_lost() const {
 Result<void> CachedVectors::set(std::string_view key, std::string_view value) {
   STATOR_ASSIGN_OR_RETURN(const VectorRowView row, VectorRowView::of(value, shape_));
   const auto name = name_in(key);
-  if (!name) return fail(Code::kCorruption, "A row of a vector index has a damaged key");
+  if (!name) return fail(Code::kCorruption, "a row of a vector index has a damaged key");
   const Slot slot = slot_for(*name);
   vectors_.set(slot, row.vector());
   names_[slot] = *name;
