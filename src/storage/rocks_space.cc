@@ -84,7 +84,7 @@ std::shared_ptr<rocksdb::EventListener> RocksSpace::listener() const {
 }
 
 std::unique_ptr<rocksdb::Env> RocksSpace::environment() const {
-  const bool zeroed = synced_ && is_written_in_place(path_);
+  const bool zeroed = synced_ && gains_from_zeros(path_);
   return make_space_env(env_, state_, sizes_.base_bytes / 16, zeroed);
 }
 

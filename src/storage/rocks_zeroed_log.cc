@@ -18,9 +18,6 @@ constexpr uint64_t kZeroedBytes = 256UL << 10;
 // The sync of a larger write gains less than its zeros cost.
 constexpr std::size_t kSmallBytes = 64UL << 10;
 constexpr std::array<char, 32UL << 10> kZeros{};
-// File systems that never write in place, which linux/magic.h lacks.
-constexpr uint64_t kZfs = 0x2fc12fc1;
-constexpr uint64_t kBcachefs = 0xca451a4e;
 
 class ZeroedLog final : public rocksdb::FSWritableFileOwnerWrapper {
  public:
@@ -79,11 +76,11 @@ std::optional<uint64_t> OpenLogs::size_of(const std::string& name) const {
   return size == nullptr ? std::nullopt : std::optional<uint64_t>(*size);
 }
 
-bool is_written_in_place(const std::filesystem::path& directory) {
+bool gains_from_zeros(const std::filesystem::path& directory) {
   struct statfs system{};
   if (statfs(directory.c_str(), &system) != 0) return false;
   const auto type = static_cast<uint32_t>(system.f_type);
-  return type != BTRFS_SUPER_MAGIC && type != kZfs && type != kBcachefs;
+  return type == EXT4_SUPER_MAGIC || type == XFS_SUPER_MAGIC;
 }
 
 std::unique_ptr<rocksdb::FSWritableFile> make_zeroed_log(

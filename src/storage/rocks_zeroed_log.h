@@ -36,9 +36,9 @@ class OpenLogs {
   std::map<std::string, std::weak_ptr<std::atomic<uint64_t>>> sizes_;
 };
 
-// Whether the file system of `directory` replaces blocks of a file in place. Those that do not gain
-// nothing from zeros.
-bool is_written_in_place(const std::filesystem::path& directory);
+// Whether `directory` is on ext4 or XFS. Those that copy on write gain nothing from zeros. NFS can
+// report that an earlier write failed as an error of a later one, and errors of zeros are ignored.
+bool gains_from_zeros(const std::filesystem::path& directory);
 
 // `file`: new and empty. If its PositionedAppend fails, zeros are omitted.
 std::unique_ptr<rocksdb::FSWritableFile> make_zeroed_log(
